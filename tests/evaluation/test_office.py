@@ -9,7 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from penstock.errors import UsageError
+from penstock.errors import StoreError, UsageError
 from penstock_eval.benchmarks.base import Sample
 from penstock_eval.benchmarks.office import OfficeFiles
 from penstock_eval.made_documents.folder import write_documents
@@ -68,6 +68,26 @@ def test_documents_are_read_and_scored(tmp_path: Path) -> None:
     assert {name: means[name] for name in wanted} == pytest.approx(wanted)
     rows = [json.loads(line) for line in (tmp_path / "samples.jsonl").read_text("utf-8").splitlines()]
     assert {row["id"].split("-")[0] for row in rows} == set(FEATURES)
+
+
+@pytest.mark.parametrize("name", ["truth.jsonl", "documents/docx-000.docx", "truth/docx-000.md"])
+def test_a_file_of_the_user_is_left_alone(tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / name
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine")
+    with pytest.raises(StoreError, match="was not written by Penstock"):
+        write_documents(tmp_path, 1, 1, ("docx",))
+    assert theirs.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["documents", "truth"])
+def test_documents_are_written_through_no_link(tmp_path: Path, name: str) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match="is a link"):
+        write_documents(tmp_path / "out", 1, 1, ("docx",))
+    assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_an_unknown_format_is_named(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from penstock.errors import EngineError, Failure, UsageError, shown
@@ -16,6 +17,7 @@ from penstock.redaction import redacted
 from penstock.sources.remote import hub
 from penstock.store import manifest
 from penstock.store.atomic_files import replacing
+from penstock.store.shards import write_shard
 from penstock.testing.fake_recipe import fake
 
 ADDRESS = "http://me:s3cret@host:8000/v1"
@@ -66,9 +68,11 @@ def test_messages_and_failures_hold_no_password_and_steer_no_terminal() -> None:
 
 def test_what_people_sent_is_never_published(tmp_path: Path) -> None:
     shard = f"items/{'a' * 24}.parquet"
-    for name in ("run.json", shard, "uploads/00aa/private.pdf", "damaged/items-b.parquet"):
+    for name in ("run.json", "uploads/00aa/private.pdf", "damaged/items-b.parquet"):
         with replacing(tmp_path / name, tmp_path) as file:
             file.write(b"x")
+    with replacing(tmp_path / shard, tmp_path) as file:
+        write_shard(pa.table({"id": ["a"]}), file)
     (tmp_path / "diary.txt").write_text("mine")
     (tmp_path / "items" / "mine.parquet").write_text("mine")
     own, others = files_of(tmp_path)

@@ -17,7 +17,7 @@ from penstock.store.atomic_files import replacing
 from penstock.store.contents import FOLDERS
 from penstock.store.lock import holding
 from penstock.store.out import Out
-from penstock.store.ownership import MARK, claim, is_marked, remove_tree
+from penstock.store.ownership import MARK, claim, is_marked, is_ours, remove_tree
 from tests.conftest import SAMPLE
 from tests.strangers.verbs import FAKE
 
@@ -81,13 +81,23 @@ def test_fresh_deletes_what_we_made_and_leaves_what_was_put_beside_it(tmp_path: 
     assert all(path.is_file() for path in before)  # the same plan makes the same files
 
 
-def test_fresh_leaves_a_picture_that_a_database_named(tmp_path: Path) -> None:
+def test_a_run_with_a_trace_goes_on_and_starts_over(tmp_path: Path) -> None:
+    for more in ("--trace", "--quiet", "--trace", "--fresh"):
+        assert parse(tmp_path, more).exit_code == 0
+    assert not (tmp_path / "trace.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["crops/{}.jpg", "html/{}.html", "markdown/{}.md", "jobs/{}.json", "items/{}.parquet"]
+)
+def test_fresh_leaves_a_file_that_a_database_named(tmp_path: Path, name: str) -> None:
+    theirs = tmp_path / name.format("507f1f77bcf86cd799439011")
     parse(tmp_path)
-    photo = tmp_path / "crops" / "507f1f77bcf86cd799439011.jpg"
-    photo.parent.mkdir(exist_ok=True)
-    photo.write_bytes(b"mine")
-    assert parse(tmp_path, "--fresh").exit_code == 0
-    assert photo.read_bytes() == b"mine"
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_bytes(b"mine")
+    assert not is_ours(tmp_path, theirs)
+    parse(tmp_path, "--fresh")
+    assert theirs.read_bytes() == b"mine"
 
 
 def test_a_file_of_the_user_is_not_overwritten_by_an_export(tmp_path: Path) -> None:

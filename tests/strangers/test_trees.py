@@ -37,11 +37,13 @@ def test_no_verb_changes_a_file_of_the_user_in_a_thousand_trees(tmp_path: Path, 
 def check_tree(home: Path, seed: int, verbs: tuple[tuple[str, ...], ...]) -> None:
     tree = random_tree(home, seed)
     tree.add(home / "photo.png", _photo())
+    tree.add(home / "schema.json", b'{"type": "object", "properties": {"title": {"type": "string"}}}')
     chance = random.Random(seed)
     chosen = list(verbs) if len(verbs) > len(QUICK) else chance.choices(verbs, k=VERBS)
     for words in chosen:
         run_verb(words, tree)
         assert not tree.changed(), (seed, words)
+        assert not tree.strange(), (seed, words)
         plant(tree, chance, 2)
 
 

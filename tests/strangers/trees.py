@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import random
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from penstock.store.contents import FILES, FOLDERS
+from penstock.store.ownership import MARK, is_ours
 
 TOPS = (*FOLDERS, "tmp", "downloads", ".penstock", ".penstock/tmp", ".lock", "photos", "my notes", "2024")
 LEAVES = (
     "notes.txt", "sample.md", "report.pdf", "index.json", "part.parquet", "made", "lock", ".hidden",
     "run.json", "123-abc.part", "tables-old", "0123456789abcdef", ".incoming-x", ".deleted-x",
-    "sample.json", "한글.txt",
+    "sample.json", "한글.txt", "507f1f77bcf86cd799439011.json",
 )  # fmt: skip
 
 
@@ -27,9 +29,20 @@ class Tree:
 
     def changed(self) -> list[str]:
         """Returns which of the user's files and links are not what they were."""
-        return [
-            str(path.relative_to(self.home)) for path, was in self.theirs.items() if _content(path) != was
-        ]
+        return self._named(path for path, was in self.theirs.items() if _content(path) != was)
+
+    def strange(self) -> list[str]:
+        """Returns what is neither the user's nor known to be ours, such as a file written through a link."""
+        found = (path for path in _files(self.home) if path not in self.theirs)
+        return self._named(path for path in found if not self._is_known(path))
+
+    def _is_known(self, path: Path) -> bool:
+        if not path.is_relative_to(self.out):
+            return False
+        return MARK in path.relative_to(self.out).parts or is_ours(self.out, path)
+
+    def _named(self, paths: Iterable[Path]) -> list[str]:
+        return [str(path.relative_to(self.home)) for path in paths]
 
     def add(self, path: Path, was: bytes | str) -> None:
         """Puts a file (bytes) or a link (its target) there, unless something is in its way."""
@@ -45,12 +58,22 @@ class Tree:
             return
         if path.resolve(strict=False).is_relative_to(self.home.resolve()):
             self.theirs[path] = was
+            self.theirs[path.parent.resolve() / path.name] = was  # where a link of theirs led it
 
 
 def _content(path: Path) -> bytes | str | None:
     if path.is_symlink():
         return str(path.readlink())
     return path.read_bytes() if path.is_file() else None
+
+
+def _files(home: Path) -> Iterator[Path]:
+    """Yields all files and links below a folder; follows none."""
+    for root, folders, files in os.walk(home, followlinks=False):
+        for name in (*files, *folders):
+            path = Path(root, name)
+            if path.is_symlink() or not path.is_dir():
+                yield path
 
 
 def random_tree(home: Path, seed: int) -> Tree:

@@ -33,6 +33,7 @@ EXPORTS = "md,md-joined,jsonl,docjson,content_list,html,chunks,glm,overlays"
 QUICK = (
     PARSE,
     (*PARSE, "--fresh"),
+    (*PARSE, "--trace"),
     (*PARSE, "--crop-names", "page"),
     ("export", "{out}", "--to", EXPORTS),
     ("check", "{out}", "--repair"),
@@ -46,6 +47,8 @@ PATIENT = (
     ("index", "{out}", "--rebuild"),
     ("enrich", "{out}", "-q"),
     ("search", "{out}", "page"),
+    ("extract", "{out}", "--schema", "{home}/schema.json", "-q"),
+    ("eval", "office", "-o", "{out}", "--only-write", "--documents", "2"),
 )
 VOLUMES = ("volumes", "{home}/photo.png", "-o", "{out}", "--box", "40,60,200,180:chair", "-q", "--fresh")
 

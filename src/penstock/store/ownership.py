@@ -26,7 +26,8 @@ RECORD = f"{MARK}/made"
 HEADER = b"# the files that Penstock made here, a line each\n"
 # names below OUT that nobody else gives: by content (see region.content_name) or by chance
 OWN_NAMES = (
-    r"(\S+/)?[0-9a-f]{24}\.[a-z0-9]+",
+    r"(\S+/)?(items|failures|corrections)/[0-9a-f]{24}\.parquet",
+    r"(\S+/)?(crops|raw|masks|clouds|splats|meshes)/[0-9a-f]{24}\.[a-z0-9]+",
     r"unfinished/\S+/([0-9a-f]{32}\.npz|tmp\w{8}\.shape\.part)",
     # the files of an index: ours, then LanceDB's
     r"index/tables-[0-9a-f]{8}/(\.reading|small\.json|small-\w+-\w+\.npy|\w+\.lance/("
@@ -34,7 +35,8 @@ OWN_NAMES = (
     r"|_deletions/[\w-]+\.(arrow|bin)|_indices/[\w-]{32,36}/[\w.-]+\.(lance|idx)))",
 )
 OWN_NAME = re.compile("|".join(OWN_NAMES))
-CONTENT_NAME = re.compile(r"(?:crops|raw|masks|clouds|splats|meshes)/([0-9a-f]{24})\.[a-z0-9]+")
+HASH_NAME = re.compile(r"([0-9a-f]{24})\.[a-z0-9]+")  # such names are given by databases too
+SHARD_MARK = b"format"  # in the metadata of every shard's schema, with its number
 PART_NAME = re.compile(r"(\d+)-[0-9a-f]{8}\.part")  # process, random
 
 OutPath = str | os.PathLike[str]
@@ -109,7 +111,7 @@ def is_ours(out: OutPath, path: Path) -> bool:
     except StoreError:
         return False
     if OWN_NAME.fullmatch(name):
-        return True
+        return _holds_its_name(path)
     names = _record(out).names()
     homes = (home for home in names if home.endswith("/") and name.startswith(home))
     return name in names or any(is_ours(Path(out, home), path) for home in homes)
@@ -344,17 +346,30 @@ def _own_named(out: Path, folder: Path) -> Iterator[Path]:
         for name in files:
             path = Path(root, name)
             name = path.relative_to(out).as_posix()
-            if OWN_NAME.fullmatch(name) and is_plain_file(path) and _holds_its_name(path, name):
+            if OWN_NAME.fullmatch(name) and is_plain_file(path) and _holds_its_name(path):
                 yield path
 
 
-def _holds_its_name(path: Path, name: str) -> bool:
-    """Returns whether a file that is named by its content holds it: databases give such names too."""
-    found = CONTENT_NAME.fullmatch(name)
+def _holds_its_name(path: Path) -> bool:
+    """Returns whether a file that is named by a hash is what Penstock gives such names to."""
+    found = HASH_NAME.fullmatch(path.name)
     if found is None:
         return True
+    if path.suffix == ".parquet":
+        return _is_shard(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest().startswith(found[1])
+
+
+def _is_shard(path: Path) -> bool:
+    """Returns whether a file is a shard of ours, of whatever format."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return SHARD_MARK in (pq.read_schema(path).metadata or {})
+    except (pa.ArrowException, OSError):
+        return False
 
 
 def _rank_locks(out: Path) -> list[Path]:

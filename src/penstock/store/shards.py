@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from pyarrow.types import is_integer, is_string
 
 from penstock.errors import StoreError, first_line
+from penstock.store.ownership import SHARD_MARK
 
 FORMAT = 1
-_FORMAT_KEY = b"format"  # in the metadata of a shard's schema
 KEYS = {"id": is_string, "attempt": is_integer, "document": is_string, "part": is_integer}
 SHARD_NAME = re.compile(r"[0-9a-f]{24}\.parquet")
 MAX_REASON_CHARS = 200  # of Arrow's own words
@@ -39,14 +39,14 @@ def format_problem(path: Path, number: object) -> str:
 
 
 def write_shard(table: pa.Table, file: IO[bytes]) -> None:
-    marked = table.replace_schema_metadata({**(table.schema.metadata or {}), _FORMAT_KEY: str(FORMAT)})
+    marked = table.replace_schema_metadata({**(table.schema.metadata or {}), SHARD_MARK: str(FORMAT)})
     pq.write_table(marked, file, compression="zstd", write_page_checksum=True)
 
 
 def read_shard(shard: Path, columns: Sequence[str] | None = None) -> pa.Table:
     """Returns the shard, or those of `columns` that it has. Raises StoreError if they are damaged."""
     with shard_errors(shard), pq.ParquetFile(shard, page_checksum_verification=True) as file:
-        number = (file.schema_arrow.metadata or {}).get(_FORMAT_KEY, b"").decode("ascii", "replace")
+        number = (file.schema_arrow.metadata or {}).get(SHARD_MARK, b"").decode("ascii", "replace")
         if problem := format_problem(shard, number):
             raise StoreError(
                 problem, "Read the inputs again into another OUT, or run: penstock check OUT --repair."

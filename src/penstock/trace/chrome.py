@@ -8,6 +8,7 @@ cards and the queues of the servers if the run was watched.
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -41,11 +42,17 @@ class SpanLog:
     """
 
     def __init__(
-        self, path: Path, clock: Callable[[], float] = time.perf_counter, max_bytes: int = MAX_BYTES
+        self,
+        path: Path,
+        clock: Callable[[], float] = time.perf_counter,
+        max_bytes: int = MAX_BYTES,
+        claim: Callable[[], None] | None = None,
     ) -> None:
+        """`claim` is called before the file is opened, and raises StoreError where it is somebody else's."""
         self.dropped = 0
         self.trouble = ""  # why spans are missing, if not for the maximal size
         self._path = path
+        self._claim = claim
         self._zero = clock()
         self._room = max_bytes
         self._lock = threading.Lock()
@@ -69,7 +76,7 @@ class SpanLog:
             self._room -= len(line) + 1
             try:
                 self._opened().write(line + "\n")
-            except OSError as exc:
+            except (OSError, StoreError) as exc:
                 self._give_up(exc)
 
     def close(self) -> None:
@@ -85,13 +92,16 @@ class SpanLog:
     def _opened(self) -> IO[str]:
         if self._file is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._claim is not None:
+                self._claim()
             self._file = self._path.open("w", encoding="utf-8", buffering=BUFFER)
         return self._file
 
-    def _give_up(self, exc: OSError) -> None:
+    def _give_up(self, exc: OSError | StoreError) -> None:
         """Stops writing. The writer of the pages raises for a full disk; a trace only notes it."""
         self.dropped += 1
-        self.trouble = f"Cannot write {self._path}: {exc.strerror or exc}."
+        reason = exc.message if isinstance(exc, StoreError) else f"{exc.strerror or exc}."
+        self.trouble = f"Cannot write {self._path}: {reason}"
         self._room = 0
 
 
@@ -100,10 +110,10 @@ def write_trace(folder: Path, target: Path, profile: Profile | None = None) -> i
     source = folder / NAME
     if not source.is_file():
         raise UsageError(f"{folder} holds no {NAME}.", "Run `penstock parse` with --trace to get one.")
-    scratch = target.with_name(f".{target.name}.tmp")
+    scratch = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     count = 0
     try:
-        with source.open(encoding="utf-8") as lines, scratch.open("w", encoding="utf-8") as out:
+        with source.open(encoding="utf-8") as lines, scratch.open("x", encoding="utf-8") as out:
             out.write('{"displayTimeUnit":"ms","traceEvents":[\n')
             rows = _TraceRows()
             for span in _spans(lines):

@@ -34,7 +34,7 @@ from penstock_eval.method import ASKED, FROM_PAGES, READ, Method
 from penstock_eval.predictions import Predictions, read_predictions
 from penstock_eval.recogniser_answers import answers, has_answers
 from penstock_eval.report import REPORT, write_report
-from penstock_eval.results import SAMPLES, write_atomically
+from penstock_eval.results import SAMPLES, write_text
 from penstock_eval.scoring import Outcome, samples_of, score_folder, score_samples
 from penstock_eval.single_region import single_region_plan
 
@@ -187,7 +187,7 @@ def _check_recipe(out: Path, recipe: str, plan: Plan) -> None:
     path, folder = out / RECIPE, out / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     if not any(folder.rglob("*.md")) and not has_answers(out):
-        write_atomically(path, json.dumps(own))
+        write_text(path, json.dumps(own), out)
     known = json.loads(path.read_text("utf-8")) if path.is_file() else own  # a user's own files have none
     if known != own:
         raise UsageError(
@@ -208,8 +208,7 @@ def _read(
     with closing(_documents(list(by_picture), plan)) as documents:
         for source, markdown in documents:
             for sample in by_picture[source]:
-                claim(folder.parent, _file(folder, sample), sync=False)
-                write_atomically(_file(folder, sample), markdown)
+                write_text(_file(folder, sample), markdown, folder.parent)
             done += len(by_picture[source])
             progress(done, total)
 

@@ -22,7 +22,7 @@ from penstock.errors import BadInput, UsageError
 from penstock.exports.extracted import FOLDER
 from penstock.passes.scores import SUMMARY, Summary
 from penstock.store.out import Out
-from penstock_eval.results import SAMPLES, SampleResult, sample_line, summarise, write_atomically
+from penstock_eval.results import SAMPLES, SampleResult, sample_line, summarise, write_text
 
 PROTOCOL = "fields-1"
 BETTER = {"precision": True, "recall": True, "invented": False}
@@ -125,8 +125,8 @@ def evaluate_fields(out: Out, name: str, truth: Path, folder: Path) -> Summary:
         "invented values": float(totals.invented),
     }
     summary = summarise(f"fields of {name}", PROTOCOL, results, BETTER, pooled, warnings)
-    write_atomically(folder / SAMPLES, "".join(map(sample_line, results)))
-    write_atomically(folder / SUMMARY, summary.as_json())
+    write_text(folder / SAMPLES, "".join(map(sample_line, results)), folder)
+    write_text(folder / SUMMARY, summary.as_json(), folder)
     return summary
 
 

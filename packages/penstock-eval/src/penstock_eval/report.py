@@ -16,7 +16,7 @@ from typing import Any
 
 from penstock.errors import UsageError
 from penstock.passes.scores import read_summary
-from penstock_eval.results import SampleResult, read_samples, write_atomically
+from penstock_eval.results import SampleResult, read_samples, write_text
 
 CASES = 20
 MAX_WORDS = 1500  # of either side; a runaway prediction must not make the page unreadable
@@ -30,7 +30,7 @@ def write_report(folder: Path, metric: str = "", cases: int = CASES) -> Path:
     """Writes `report.html` into a scored folder. Sorts cases by `metric`; default: the run's first."""
     summary, samples = read_summary(folder), read_samples(folder)
     path = folder / REPORT
-    write_atomically(path, report_page(summary, samples, metric, cases))
+    write_text(path, report_page(summary, samples, metric, cases), folder)
     return path
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from penstock.errors import BadInput
 from penstock.passes.scores import Interval, Summary
+from penstock.store.atomic_files import replacing
 from penstock_eval.metrics.statistics import bootstrap_interval
 
 SAMPLES = "samples.jsonl"
@@ -81,12 +82,10 @@ def sample_line(result: SampleResult) -> str:
     return json.dumps(asdict(result), ensure_ascii=False) + "\n"
 
 
-def write_atomically(file: Path, text: str) -> None:
-    """Writes all of the file or nothing of it. Halves of surrogate pairs, which no file holds, become `?`."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f"{file.name}.part")
-    part.write_text(text, encoding="utf-8", errors="replace")
-    part.replace(file)
+def write_text(file: Path, text: str, out: Path) -> None:
+    """Writes a file of ours below `out`. Halves of surrogate pairs, which no file holds, become `?`."""
+    with replacing(file, out, sync=False) as written:
+        written.write(text.encode("utf-8", "replace"))
 
 
 def read_samples(path: Path) -> list[SampleResult]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from penstock.errors import UsageError
 from penstock.passes.scores import SUMMARY, Summary
 from penstock.sources.queries import Query
-from penstock_eval.results import SAMPLES, SampleResult, sample_line, summarise, write_atomically
+from penstock_eval.results import SAMPLES, SampleResult, sample_line, summarise, write_text
 
 CUTOFFS = (1, 5, 10)
 NDCG_CUTOFFS = (5, 10)  # 10 is mteb's main score
@@ -99,11 +99,13 @@ def score_rankings(
     return results
 
 
-def write_scores(folder: Path, name: str, results: Sequence[SampleResult], num_queries: int) -> Summary:
+def write_scores(
+    folder: Path, name: str, results: Sequence[SampleResult], num_queries: int, out: Path | None = None
+) -> Summary:
     """Writes samples.jsonl and summary.json of one source, which `penstock eval compare` reads."""
     skipped = num_queries - len(results)
     warnings = [f"{skipped} queries name no page of this run and are left out."] if skipped else []
     summary = summarise(f"retrieval by {name}", PROTOCOL, results, metric_names(), {}, warnings)
-    write_atomically(folder / SAMPLES, "".join(map(sample_line, results)))
-    write_atomically(folder / SUMMARY, summary.as_json())
+    write_text(folder / SAMPLES, "".join(map(sample_line, results)), out or folder)
+    write_text(folder / SUMMARY, summary.as_json(), out or folder)
     return summary

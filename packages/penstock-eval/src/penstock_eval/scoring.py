@@ -16,6 +16,7 @@ from penstock.errors import BadInput, ItemError
 from penstock.passes.scores import SUMMARY, Summary
 from penstock.processes.child import Child
 from penstock.processes.resources import cores
+from penstock.store.ownership import claim
 from penstock_eval.benchmarks.base import Benchmark, Sample, Scores
 from penstock_eval.predictions import Predictions, read_predictions
 from penstock_eval.results import (
@@ -25,7 +26,7 @@ from penstock_eval.results import (
     read_samples,
     sample_line,
     summarise,
-    write_atomically,
+    write_text,
 )
 
 SAMPLE_DEADLINE_S = 300.0  # two TEDS deadlines and a margin
@@ -123,8 +124,8 @@ def score_samples(
     summary = _summary(benchmark, results, warnings)
     if out is not None:
         # only what was scored now: lines of samples that are gone would be compared and shown
-        write_atomically(out / SAMPLES, "".join(map(sample_line, results)))
-        write_atomically(out / SUMMARY, summary.as_json())
+        write_text(out / SAMPLES, "".join(map(sample_line, results)), out)
+        write_text(out / SUMMARY, summary.as_json(), out)
     return Outcome(results, summary)
 
 
@@ -157,6 +158,7 @@ class _SampleLog:
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
             path = out / SAMPLES
+            claim(out, path)
             _end_torn_line(path)
             self._file = path.open("a", encoding="utf-8", errors="replace")
 

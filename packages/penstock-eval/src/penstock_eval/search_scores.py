@@ -15,7 +15,7 @@ import numpy as np
 
 from penstock.errors import UsageError
 from penstock.page import Page
-from penstock.passes.scores import FOLDER, SUMMARY, Summary
+from penstock.passes.scores import FOLDER, Summary
 from penstock.passes.search_runs import reranked
 from penstock.retrieval import vectors
 from penstock.retrieval.hits import Hit, SearchOptions
@@ -27,8 +27,6 @@ from penstock.sources.queries import Query
 from penstock.sources.shard_ref import ShardRef
 from penstock.sources.tables import ColumnReader, picture_bytes
 from penstock.store.out import Out
-from penstock.store.ownership import claim
-from penstock_eval.results import SAMPLES
 from penstock_eval.retrieval import Ranking, score_rankings, write_scores
 
 if TYPE_CHECKING:
@@ -52,9 +50,7 @@ def evaluate_search(out: Out, queries: Sequence[Query], options: SearchOptions =
     found = {}
     for name, rankings in rank_all(out, queries, asked, options).items():
         results = score_rankings(queries, rankings, page_ids, keys)
-        for file in (SAMPLES, SUMMARY):
-            claim(out, out / FOLDER / name / file)
-        found[name] = write_scores(out / FOLDER / name, name, results, len(queries))
+        found[name] = write_scores(out / FOLDER / name, name, results, len(queries), out.path)
     return found
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,9 @@ from penstock.passes.prepared_run import PreparedRun
 from penstock.redaction import SafeRepr, redacted
 from penstock.store.arrow import leave_pandas_out
 from penstock.store.leases import leased, shared_ranks
+from penstock.store.ownership import claim
 from penstock.trace import report
-from penstock.trace.chrome import SpanLog
+from penstock.trace.chrome import NAME, SpanLog
 from penstock.trace.phrases import duration, plural
 from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
@@ -163,7 +165,8 @@ def _trace(out: Path | None) -> Iterator[Trace]:
     if out is None:
         yield Trace()
         return
-    with SpanLog(out / "trace.jsonl") as sink:
+    path = out / NAME
+    with SpanLog(path, claim=partial(claim, out, path)) as sink:
         yield Trace(sink=sink)
     for trouble in filter(None, (sink.trouble, f"{sink.dropped} spans left out" if sink.dropped else "")):
         print(f"trace: {trouble}", file=sys.stderr)

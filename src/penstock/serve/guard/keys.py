@@ -110,8 +110,8 @@ def new_key(path: Path, name: str, scope: str = "write", per_minute: int = 0, ma
     others = [owner for owner in read_keys(path) if owner.name != name]
     owner = KeyOwner(name=name, scope=scope, sha256=hash_of(key), per_minute=per_minute, max_mb=max_mb)
     with store_errors(path):
-        written = path.with_name(f".{path.name}.new")
-        written.touch(0o600)
+        written = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        written.touch(0o600, exist_ok=False)  # nobody's file or link is written through
         written.write_text(json.dumps([asdict(one) for one in (*others, owner)], indent=1), "utf-8")
         written.replace(path)
     return key

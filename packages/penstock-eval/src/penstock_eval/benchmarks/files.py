@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import BadInput, UsageError
+from penstock.store.atomic_files import replacing
 from penstock_eval.benchmarks.base import Sample
 
 PICTURES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".webp")
@@ -128,7 +129,10 @@ def _group(name: str, column: str, group: int) -> Any:
 
 
 def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
-    """Returns the samples with every picture a file; writes those inside Parquet to `folder`, once."""
+    """Returns the samples with every picture a file; writes those inside Parquet to `folder`, once.
+
+    The folder above is OUT.
+    """
     found: list[Sample] = []
     for sample in samples:
         if IN_PARQUET not in sample.image:
@@ -136,10 +140,8 @@ def with_pictures(samples: Sequence[Sample], folder: Path) -> list[Sample]:
             continue
         path = folder / f"{sample.id}.png"
         if not path.is_file():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.write_bytes(parquet_picture(sample.image))
-            part.replace(path)
+            with replacing(path, folder.parent, sync=False) as file:
+                file.write(parquet_picture(sample.image))
         found.append(replace(sample, image=str(path)))
     _group.cache_clear()
     _group_sizes.cache_clear()

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from penstock.errors import UsageError
+from penstock.store.atomic_files import replacing
 from penstock_eval.benchmarks.office import DOCUMENTS, TRUTH
 from penstock_eval.made_documents.grow import FEATURES, grow_documents
 from penstock_eval.made_documents.tree import MadeDocument
 from penstock_eval.made_documents.truth import asides_of, markdown_of
 from penstock_eval.made_documents.writers import WRITERS
-from penstock_eval.results import write_atomically
+from penstock_eval.results import write_text
 
 MARKDOWN = "truth"
 
@@ -26,15 +27,14 @@ def write_documents(folder: Path, count: int, seed: int, formats: Sequence[str] 
     unknown = sorted(set(formats) - FEATURES.keys())
     if unknown:
         raise UsageError(f"No {unknown[0]!r} files are made.", f"Use some of {', '.join(FEATURES)}.")
-    (folder / DOCUMENTS).mkdir(parents=True, exist_ok=True)
-    (folder / MARKDOWN).mkdir(exist_ok=True)
     lines = []
     for document in grow_documents(count, seed, tuple(formats) or tuple(FEATURES)):
         row = _row(document)
-        (folder / DOCUMENTS / row["file"]).write_bytes(WRITERS[document.format](document))
-        (folder / MARKDOWN / f"{document.id}.md").write_text(row["markdown"], encoding="utf-8")
+        with replacing(folder / DOCUMENTS / row["file"], folder, sync=False) as file:
+            file.write(WRITERS[document.format](document))
+        write_text(folder / MARKDOWN / f"{document.id}.md", row["markdown"], folder)
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
-    write_atomically(folder / TRUTH, "".join(lines))  # last: who finds it finds the documents
+    write_text(folder / TRUTH, "".join(lines), folder)  # last: who finds it finds the documents
     return folder
 
 
