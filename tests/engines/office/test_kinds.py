@@ -65,10 +65,11 @@ def test_a_hidden_slide_is_read_and_marked(tmp_path: Path) -> None:
 def test_a_sheet_is_tables_by_areas_with_numbers_as_they_are_shown(tmp_path: Path) -> None:
     data, old = read(tmp_path, "a.xlsx")
     assert told(data) == [
-        ("sheet", "Data"), ("text", "제목"), ("table", ""), ("text", "7"), ("hidden_rows", "Hidden rows: 4"),
-        ("stored", "B4: 45000\nC4: -1234.5\nF8: =SUM(B4:C4)"),
+        ("sheet", "Data"), ("text", "제목"), ("hidden_cells", ""), ("shown_cells", ""), ("text", "7"),
+        ("hidden_rows", "Hidden rows: 4"), ("stored", "B4: 45000\nC4: -1234.5\nF8: =SUM(B4:C4)"),
     ]  # fmt: skip
-    assert [cell[2] for cell in cells(data)] == ["Day", "Amount", "2023-03-15", "-1,234.50원"]
+    assert [cell[2] for cell in cells(data[:3])] == ["Day", "Amount", "2023-03-15", "-1,234.50원"]
+    assert [cell[2] for cell in cells(data[3:])] == ["Day", "Amount"]
     assert told(old) == [("hidden_sheet", "Old")]
 
 

@@ -16,6 +16,8 @@ UNIT_SIDE = 1000  # of a unit that has no size of its own: boxes are published i
 MAX_UNIT_CHARS = 40_000  # about ten printed pages: a row that people and models can still read
 MAX_UNIT_BLOCKS = 400
 MAX_CELLS = 20_000  # of one table; a larger one goes on in the next unit
+STORED = "stored"  # a mark: formulas of a sheet, and its numbers as they are stored
+HIDDEN_CELLS, SHOWN_CELLS = "hidden_cells", "shown_cells"  # marks: a table with its hidden cells, and without
 BULLETS = "•◦▪‣●∙·"  # one for each depth of a list
 
 

@@ -33,7 +33,7 @@ _UNFIT = (LookupError, ValueError, TypeError, AttributeError, RecursionError, Ar
 PACKAGES: Mapping[str, str] = {
     "docx": "ooxml.docx:read_docx", "pptx": "ooxml.pptx:read_pptx", "xlsx": "ooxml.xlsx:read_xlsx",
     "hwpx": "hwpx:read_hwpx", "epub": "epub:read_epub",
-    "odt": "odf:read_odf", "ods": "odf:read_odf", "odp": "odf:read_odf",
+    "odt": "odf.document:read_odf", "ods": "odf.document:read_odf", "odp": "odf.document:read_odf",
 }  # fmt: skip
 TEXTS: Mapping[str, str] = {
     "markdown": "markdown:read_markdown",

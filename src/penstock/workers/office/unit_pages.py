@@ -10,16 +10,16 @@ from penstock.choices import Unprinted
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.tables.html import to_html
 from penstock.engines.image import decode
-from penstock.engines.office.blocks import StructureBlock, StructureUnit
+from penstock.engines.office.blocks import HIDDEN_CELLS, SHOWN_CELLS, STORED, StructureBlock, StructureUnit
 from penstock.errors import BadInput
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, STRUCTURE, Asset, Link, Region, asset
 from penstock.sources import formats
 
 CROPS = "crops"
-STORED = "stored"  # formulas of a sheet, and its numbers as they are stored
 HIDDEN_UNITS = frozenset({"hidden_sheet", "hidden_slide"})
-UNPRINTED = HIDDEN_UNITS | {"comment", "deleted", "speaker_notes", "hidden_rows", STORED}  # marks of blocks
+# marks of blocks
+UNPRINTED = HIDDEN_UNITS | {"comment", "deleted", "speaker_notes", "hidden_rows", HIDDEN_CELLS, STORED}
 KEPT_AS_THEY_ARE = {"png": "png", "jpeg": "jpg"}
 MAX_CROP_PIXELS = 50_000_000
 
@@ -38,10 +38,9 @@ def page_of_unit(page: Page, unit: StructureUnit, unprinted: Unprinted = "keep")
 
 def shown_blocks(blocks: Sequence[StructureBlock], unprinted: Unprinted) -> Sequence[StructureBlock]:
     """Returns the blocks: with "drop" those that are shown, with "all" also what cells store."""
-    if unprinted == "all":
-        return blocks
-    if unprinted == "keep":
-        return [block for block in blocks if block.mark != STORED]
+    if unprinted != "drop":
+        left_out = {SHOWN_CELLS} if unprinted == "all" else {SHOWN_CELLS, STORED}
+        return [block for block in blocks if block.mark not in left_out]
     if blocks and blocks[0].mark in HIDDEN_UNITS:  # all of the sheet or slide
         return ()
     return [block for block in blocks if block.mark not in UNPRINTED]

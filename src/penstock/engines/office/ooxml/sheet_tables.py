@@ -2,24 +2,119 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from penstock.engines.office.blocks import HIDDEN_CELLS, SHOWN_CELLS, STORED, StructureBlock
 from penstock.region import TableCell
 
 Place = tuple[int, int]
 Merged = tuple[int, int, int, int]  # first row, first column, last row, last column
 MAX_MERGED = 20_000
+MAX_SHEET_CELLS = 500_000  # of one sheet; the rest of a larger one is left out, and a note says so
+MAX_STORED = 2_000  # formulas and numbers of one sheet that are named
+MAX_FORMULA = 1_000  # letters
+MAX_NAMED = 50  # hidden rows, and hidden columns
 
 
-def tables_of(texts: Mapping[Place, str], merged: Sequence[Merged]) -> list[list[TableCell]]:
-    """Returns the tables from top to bottom; a single cell is a title or a note."""
+@dataclass(slots=True)
+class SheetContent:
+    """The cells of one sheet by place, and what is known of them."""
+
+    texts: dict[Place, str] = field(default_factory=dict)
+    merged: list[Merged] = field(default_factory=list)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+    stored: list[str] = field(default_factory=list)  # formulas, and numbers that are shown otherwise, by cell
+    is_cut: bool = False
+
+    def add(self, text: str, rows: range, columns: range, most: int) -> None:
+        """Puts a text into cells, as long as there are no more than `most`."""
+        for place in ((row, column) for row in rows for column in columns):
+            if len(self.texts) >= most:
+                self.is_cut = True
+                return
+            self.texts[place] = text
+
+    @property
+    def hidden(self) -> list[str]:
+        """Which rows and columns are hidden and say something, as people name them."""
+        rows = sorted(self.hidden_rows.intersection(row for row, _ in self.texts))[:MAX_NAMED]
+        columns = sorted(self.hidden_columns.intersection(column for _, column in self.texts))[:MAX_NAMED]
+        named = {"rows": [str(row + 1) for row in rows], "columns": [column_name(each) for each in columns]}
+        return [f"Hidden {kind}: {', '.join(lines)}" for kind, lines in named.items() if lines]
+
+    def store(self, place: str, said: str) -> None:
+        """Notes what a cell holds behind what it shows."""
+        if said and len(self.stored) < MAX_STORED:
+            self.stored.append(f"{place}: {said}")
+
+
+def column_name(number: int) -> str:
+    """Returns the letters of a column from 0."""
+    letters = ""
+    while number >= 0:
+        letters = chr(ord("A") + number % 26) + letters
+        number = number // 26 - 1
+    return letters
+
+
+def sheet_blocks(content: SheetContent) -> Iterator[StructureBlock]:
+    """Yields the tables of a sheet; of one with hidden cells also what is shown of it. Then what is hidden."""
+    rows, columns = sorted(content.hidden_rows), sorted(content.hidden_columns)
+    for place, cells in tables_of(content.texts, content.merged):
+        shown = _shown(place, cells, rows, columns)
+        yield _area(cells, HIDDEN_CELLS if shown != cells else "")
+        if shown != cells and any(cell.text for cell in shown):
+            yield _area(shown, SHOWN_CELLS)
+    hidden = content.hidden
+    if hidden:
+        yield StructureBlock(label="aside_text", text="\n".join(hidden), mark="hidden_rows")
+    if content.stored:
+        yield StructureBlock(label="aside_text", text="\n".join(content.stored), mark=STORED)
+    if content.is_cut:
+        words = f"The sheet has more than {MAX_SHEET_CELLS:,} cells; the rest was not read."
+        yield StructureBlock(label="aside_text", text=words, mark="cut")
+
+
+def _area(cells: Sequence[TableCell], mark: str) -> StructureBlock:
+    if len(cells) == 1:
+        return StructureBlock(label="text", text=cells[0].text, mark=mark)
+    return StructureBlock(label="table", cells=tuple(cells), mark=mark)
+
+
+def _shown(
+    place: Place, cells: list[TableCell], rows: Sequence[int], columns: Sequence[int]
+) -> list[TableCell]:
+    """Returns the cells of a table without its hidden rows and columns: the others move together."""
+    if not (rows or columns):
+        return cells
+    top, left = _left(place[0], rows), _left(place[1], columns)
+    shown = []
+    for cell in cells:
+        row, column = place[0] + cell.row, place[1] + cell.column
+        tall = _left(row + cell.row_span, rows) - _left(row, rows)
+        wide = _left(column + cell.column_span, columns) - _left(column, columns)
+        if tall and wide:
+            at = _left(row, rows) - top, _left(column, columns) - left
+            shown.append(cell._replace(row=at[0], column=at[1], row_span=tall, column_span=wide))
+    return shown
+
+
+def _left(at: int, hidden: Sequence[int]) -> int:
+    """Returns how many lines before this one are shown."""
+    return at - bisect_left(hidden, at)
+
+
+def tables_of(texts: Mapping[Place, str], merged: Sequence[Merged]) -> list[tuple[Place, list[TableCell]]]:
+    """Returns the tables from top to bottom with their places; a single cell is a title or a note."""
     spans = {
         (top, left): (bottom - top + 1, right - left + 1) for top, left, bottom, right in merged[:MAX_MERGED]
     }
     spans = {place: span for place, span in spans.items() if place in texts}
     groups = _groups(texts, spans)
-    found = [_table(group, texts, spans) for group in groups]
-    return [cells for _, cells in sorted(found, key=lambda one: one[0])]
+    return sorted((_table(group, texts, spans) for group in groups), key=lambda one: one[0])
 
 
 def _groups(texts: Mapping[Place, str], spans: Mapping[Place, tuple[int, int]]) -> list[list[Place]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -12,7 +12,14 @@ from xml.etree.ElementTree import Element
 from penstock.engines.office.blocks import StructureBlock, StructureUnit, in_units
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.number_formats import BUILT_IN, shown_value
-from penstock.engines.office.ooxml.sheet_tables import tables_of
+from penstock.engines.office.ooxml.sheet_tables import (
+    MAX_FORMULA,
+    MAX_SHEET_CELLS,
+    MAX_STORED,
+    SheetContent,
+    column_name,
+    sheet_blocks,
+)
 from penstock.engines.office.package import (
     PartRelation,
     XmlPackage,
@@ -25,9 +32,8 @@ from penstock.engines.office.package import (
 from penstock.errors import BadInput
 
 MAX_SHEETS = 20_000
-MAX_SHEET_CELLS = 500_000  # of one sheet; the rest of a larger one is left out, and a note says so
-MAX_STORED = 2_000  # formulas and numbers of one sheet that are named
-MAX_FORMULA = 1_000  # letters
+MAX_COLUMNS = 16_384
+COPY = "[Threaded comment]"  # how a comment begins that old versions of Excel show in place of a thread
 MAX_STRINGS = 5_000_000
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _RANGE = re.compile(r"([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})")
@@ -39,29 +45,6 @@ def column_number(letters: str) -> int:
     for letter in letters:
         number = number * 26 + ord(letter) - ord("A") + 1
     return number - 1
-
-
-def column_name(number: int) -> str:
-    """Returns the letters of a column from 0."""
-    letters = ""
-    while number >= 0:
-        letters = chr(ord("A") + number % 26) + letters
-        number = number // 26 - 1
-    return letters
-
-
-@dataclass(slots=True)
-class SheetContent:
-    """The cells of one sheet by place, and what is known of them."""
-
-    texts: dict[tuple[int, int], str] = field(default_factory=dict)
-    merged: list[tuple[int, int, int, int]] = field(
-        default_factory=list
-    )  # first row, column, last row, column
-    hidden_rows: set[int] = field(default_factory=set)
-    stored: list[str] = field(default_factory=list)  # formulas, and numbers that are shown otherwise, by cell
-    links: dict[str, str] = field(default_factory=dict)
-    is_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,33 +93,19 @@ class Workbook:
         content = self._content(sheet)
         mark = "hidden_sheet" if sheet.is_hidden else "sheet"
         blocks = [StructureBlock(label="paragraph_title", text=sheet.name, level=2, mark=mark)]
-        blocks += self._tables(content)
+        blocks += sheet_blocks(content)
         blocks += self._others(relations)
         parts = in_units(blocks)
         return StructureUnit(blocks=tuple(block for part in parts for block in part))
 
-    def _tables(self, content: SheetContent) -> Iterator[StructureBlock]:
-        for found in tables_of(content.texts, content.merged):
-            if len(found) == 1:
-                yield StructureBlock(label="text", text=found[0].text)
-            else:
-                yield StructureBlock(label="table", cells=tuple(found))
-        if content.hidden_rows:
-            rows = ", ".join(str(row + 1) for row in sorted(content.hidden_rows)[:50])
-            yield StructureBlock(label="aside_text", text=f"Hidden rows: {rows}", mark="hidden_rows")
-        if content.stored:
-            yield StructureBlock(label="aside_text", text="\n".join(content.stored), mark="stored")
-        if content.is_cut:
-            words = f"The sheet has more than {MAX_SHEET_CELLS:,} cells; the rest was not read."
-            yield StructureBlock(label="aside_text", text=words, mark="cut")
-
     def _others(self, relations: dict[str, PartRelation]) -> Iterator[StructureBlock]:
         """Yields comments, pictures, charts and the names of embedded objects."""
+        has_threads = any(relation.kind == "threadedComment" for relation in relations.values())
         for relation in relations.values():
             if relation.is_outside or not self._package.has(relation.target):
                 continue
             if relation.kind in ("comments", "threadedComment"):
-                yield from _comments(self._package.xml(relation.target))
+                yield from _comments(self._package.xml(relation.target), COPY if has_threads else "")
             elif relation.kind in ("oleObject", "package"):
                 name = relation.target.rpartition("/")[2]
                 yield StructureBlock(label="aside_text", text=f"Embedded object: {name}", mark="object")
@@ -161,6 +130,7 @@ class Workbook:
     def _content(self, sheet: _SheetPart) -> SheetContent:
         """Reads a sheet row by row, and keeps no more of its tree than one row."""
         content, row = SheetContent(), -1
+        shared: dict[str, str] = {}  # the cell that has a formula of several, by its number
         with self._package.open(sheet.part) as file:
             for _, element in _events(file):
                 name = local(element)
@@ -168,10 +138,14 @@ class Workbook:
                     told = attribute(element, "r")
                     row = int(told) - 1 if told.isdecimal() else row + 1
                     if len(content.texts) < MAX_SHEET_CELLS:
-                        self._row(element, row, content)
+                        self._row(element, row, content, shared)
                     else:
                         content.is_cut = True
                     element.clear()
+                elif name == "col" and attribute(element, "hidden") in ("1", "true"):
+                    first, last = (attribute(element, end, "0") for end in ("min", "max"))
+                    if first.isdecimal() and last.isdecimal():
+                        content.hidden_columns.update(range(int(first) - 1, min(int(last), MAX_COLUMNS)))
                 elif name == "mergeCell":
                     found = _RANGE.fullmatch(attribute(element, "ref"))
                     if found:
@@ -179,7 +153,7 @@ class Workbook:
                         content.merged.append((top, column_number(found[1]), bottom, column_number(found[3])))
         return content
 
-    def _row(self, element: Element, row: int, content: SheetContent) -> None:
+    def _row(self, element: Element, row: int, content: SheetContent, shared: dict[str, str]) -> None:
         if attribute(element, "hidden") in ("1", "true"):
             content.hidden_rows.add(row)
         column = -1
@@ -189,9 +163,8 @@ class Workbook:
             text = self._shown(cell)
             if text.strip():
                 content.texts[row, column] = text
-            said = _stored(cell, text)
-            if said and len(content.stored) < MAX_STORED:
-                content.stored.append(f"{column_name(column)}{row + 1}: {said}")
+            named = f"{column_name(column)}{row + 1}"
+            content.store(named, _stored(cell, text, named, shared))
 
     def _shown(self, cell: Element) -> str:
         kind = attribute(cell, "t")
@@ -232,12 +205,24 @@ class Workbook:
         return self._formats
 
 
-def _stored(cell: Element, shown: str) -> str:
+def _stored(cell: Element, shown: str, place: str, shared: dict[str, str]) -> str:
     """Returns what a cell holds behind what it shows: its formula and its number; "" for nothing else."""
-    formula, value = child(cell, "f"), child(cell, "v")
+    value = child(cell, "v")
     number = value.text or "" if value is not None and attribute(cell, "t") in ("", "n") else ""
-    parts = [f"={formula.text[:MAX_FORMULA]}"] if formula is not None and formula.text else []
-    return " ".join([*parts, *([number] if number and number != shown else [])])
+    parts = (_formula(child(cell, "f"), place, shared), number if number != shown else "")
+    return " ".join(part for part in parts if part)
+
+
+def _formula(formula: Element | None, place: str, shared: dict[str, str]) -> str:
+    """Returns a cell's formula; of one that several share, where it is written."""
+    if formula is None:
+        return ""
+    group = attribute(formula, "si")
+    if formula.text:
+        if group and len(shared) < MAX_STORED:
+            shared[group] = place
+        return f"={formula.text[:MAX_FORMULA]}"
+    return f"as in {shared[group]}" if group in shared else ""
 
 
 def _events(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
@@ -273,10 +258,11 @@ def _sheet(row: Element, relations: dict[str, PartRelation]) -> _SheetPart:
     return _SheetPart(attribute(row, "name"), part, attribute(row, "state") in ("hidden", "veryHidden"))
 
 
-def _comments(tree: Element) -> Iterator[StructureBlock]:
+def _comments(tree: Element, copy: str) -> Iterator[StructureBlock]:
+    """Yields comments by their cells. Those that begin with `copy` are there a second time."""
     for row in (each for each in tree.iter() if local(each) in ("comment", "threadedComment")):
         text = "".join(each.text or "" for each in row.iter() if local(each) in ("t", "text")).strip()
-        if text:
+        if text and not (copy and text.startswith(copy)):
             place = attribute(row, "ref")
             yield StructureBlock(
                 label="aside_text", text=f"{place}: {text}" if place else text, mark="comment"

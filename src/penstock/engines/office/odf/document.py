@@ -1,23 +1,24 @@
-"""OpenDocument: texts, presentations and sheets."""
+"""Reads an OpenDocument: a text by its pages, a presentation by slides, a workbook by sheets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, is_code_style
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.mathml import latex_of_mathml
-from penstock.engines.office.ooxml.sheet_tables import tables_of
+from penstock.engines.office.odf.sheets import CELLS, MAX_REPEATED, rows_of, sheet_content
+from penstock.engines.office.odf.styles import number, read_styles
+from penstock.engines.office.ooxml.sheet_tables import MAX_SHEET_CELLS, sheet_blocks
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
 from penstock.errors import BadInput
 from penstock.region import CellPart, TableCell, text_of_parts, with_parts
 
 MAX_NESTING = 20
 MAX_SPACES = 200
-MAX_SHEET_CELLS = 500_000
-MAX_REPEATED = 1_000  # of one cell: a sheet says of its last one that it goes on to the end
 
 
 def read_odf(package: XmlPackage) -> BlockFile:
@@ -38,7 +39,7 @@ def read_odf(package: XmlPackage) -> BlockFile:
 class _Odf:
     def __init__(self, package: XmlPackage) -> None:
         self._package = package
-        self._parents, self._breaks, self._ordered = _styles(package)
+        self._styles = read_styles(package)
         self._writer = BlockWriter()
         self._deleted: dict[str, str] = {}
         self._notes = 0
@@ -48,8 +49,18 @@ class _Odf:
         for row in descendants(body, "changed-region"):
             if child(row, "deletion") is not None:
                 self._deleted[attribute(row, "id")] = "".join(row.itertext()).strip()
+        self._margins()
         self._inside(body)
         return self._writer.finished()
+
+    def _margins(self) -> None:
+        """Writes running headers and footers once; they are not repeated on every page."""
+        said: dict[str, str] = {}
+        for row in self._styles.margins:
+            lines = (self._words(line)[0] for line in descendants(row, "p"))
+            said.setdefault("\n".join(line for line in lines if line), local(row)[:6])
+        for text, label in said.items():
+            self._writer.text(text, label=label)
 
     def slide(self, page: Element) -> list[StructureBlock]:
         self._writer = BlockWriter()
@@ -61,46 +72,30 @@ class _Odf:
                 self._writer.heading(" ".join(self._words(row)[0] for row in descendants(frame, "p")), 1)
             else:
                 self._frame(frame)
-        return [block for part in in_units(self._writer.finished()) for block in part]
+        blocks = [block for part in in_units(self._writer.finished()) for block in part]
+        if attribute(page, "style-name") not in self._styles.hidden:
+            return blocks
+        return [replace(block, mark=block.mark or "hidden_slide") for block in blocks]
 
     def sheet(self, table: Element) -> list[StructureBlock]:
-        """Returns a sheet's tables, then what hangs on their cells: pictures and comments."""
+        """Returns a sheet's tables, then what hangs on their cells or floats over them."""
         self._writer = BlockWriter()
-        texts: dict[tuple[int, int], str] = {}
-        merged: list[tuple[int, int, int, int]] = []
-        row_at = 0
-        for row in _rows(table):
-            column = 0
-            for cell in row:
-                if local(cell) not in ("table-cell", "covered-table-cell"):
-                    continue
-                times = _number(cell, "number-columns-repeated")
-                is_own = local(cell) == "table-cell"
-                text = text_of_parts(self._cell_parts(cell)) if is_own else ""
-                for place in range(column, column + min(times, MAX_REPEATED)) if text else ():
-                    if len(texts) < MAX_SHEET_CELLS:
-                        texts[row_at, place] = text
-                tall, wide = _number(cell, "number-rows-spanned"), _number(cell, "number-columns-spanned")
-                if tall > 1 or wide > 1:
-                    merged.append((row_at, column, row_at + tall - 1, column + wide - 1))
-                column += times
-            row_at += _number(row, "number-rows-repeated")
-        name = StructureBlock(label="paragraph_title", text=attribute(table, "name"), level=2, mark="sheet")
-        found = (
-            StructureBlock(label="table", cells=tuple(cells)) if len(cells) > 1
-            else StructureBlock(label="text", text=cells[0].text)
-            for cells in tables_of(texts, merged)
-        )  # fmt: skip
-        return [block for part in in_units([name, *found, *self._writer.finished()]) for block in part]
+        content = sheet_content(table, lambda cell: text_of_parts(self._cell_parts(cell)))
+        for shapes in children(table, "shapes"):
+            self._frames(list(shapes))
+        mark = "hidden_sheet" if attribute(table, "style-name") in self._styles.hidden else "sheet"
+        name = StructureBlock(label="paragraph_title", text=attribute(table, "name"), level=2, mark=mark)
+        found = [name, *sheet_blocks(content), *self._writer.finished()]
+        return [block for part in in_units(found) for block in part]
 
-    def _inside(self, element: Element, depth: int = -1, number: str = "") -> None:
+    def _inside(self, element: Element, depth: int = -1, item: str = "") -> None:
         for inner in element:
             name = local(inner)
             if name == "h":
                 self._heading(inner)
             elif name == "p":
-                self._paragraph(inner, depth, number)
-                number = ""
+                self._paragraph(inner, depth, item)
+                item = ""
             elif name == "list":
                 self._list(inner, depth + 1)
             elif name == "table":
@@ -122,15 +117,15 @@ class _Odf:
     def _heading(self, element: Element) -> None:
         self._break(element)
         text, links, frames = self._words(element)
-        self._writer.heading(text, max(1, _number(element, "outline-level")), links)
+        self._writer.heading(text, max(1, number(element, "outline-level")), links)
         self._frames(frames)
 
-    def _paragraph(self, element: Element, depth: int, number: str) -> None:
+    def _paragraph(self, element: Element, depth: int, item: str) -> None:
         self._break(element)
         text, links, frames = self._words(element)
         style = self._family(attribute(element, "style-name"))
         if depth >= 0:
-            self._writer.item(depth, text, number, links)
+            self._writer.item(depth, text, item, links)
         elif style == "Title":
             self._writer.heading(text, 0, links)
         elif is_code_style(style):
@@ -147,12 +142,12 @@ class _Odf:
         self._frames(frames)
 
     def _break(self, element: Element) -> None:
-        if attribute(element, "style-name") in self._breaks and not self._writer.is_fresh:
+        if attribute(element, "style-name") in self._styles.breaks and not self._writer.is_fresh:
             self._writer.page_break()
 
     def _family(self, style: str) -> str:
         for _ in range(MAX_NESTING):
-            parent = self._parents.get(style)
+            parent = self._styles.parents.get(style)
             if parent is None or style in ("Title", "Caption"):
                 break
             style = parent
@@ -162,7 +157,7 @@ class _Odf:
         if depth >= MAX_NESTING:
             return
         style = attribute(element, "style-name") or style
-        ordered = (style, min(depth, 9)) in self._ordered
+        ordered = (style, min(depth, 9)) in self._styles.ordered
         count = 0
         for row in element:
             if local(row) not in ("list-item", "list-header"):
@@ -202,7 +197,7 @@ class _Odf:
                     links.append(Hyperlink(text, attribute(inner, "href")))
             elif name in ("s", "tab", "line-break"):
                 words.append(
-                    {"s": " " * min(max(1, _number(inner, "c")), MAX_SPACES), "tab": "\t"}.get(name, "\n")
+                    {"s": " " * min(max(1, number(inner, "c")), MAX_SPACES), "tab": "\t"}.get(name, "\n")
                 )
             elif name in ("frame", "custom-shape", "g"):
                 formula = self._formula(inner)
@@ -212,7 +207,7 @@ class _Odf:
                     frames.append(inner)
             elif name == "change":
                 self._change(inner)
-            elif name not in ("tracked-changes", "bookmark", "ruby-text"):
+            elif name not in ("tracked-changes", "bookmark", "ruby-text", "page-number"):
                 self._gather(inner, words, links, frames)
             words.append(inner.tail or "")
 
@@ -226,12 +221,12 @@ class _Odf:
 
     def _note(self, element: Element, words: list[str]) -> None:
         self._notes += 1
-        number = self._notes
-        words.append(f"[^{number}]")
+        sign = f"[^{self._notes}]"
+        words.append(sign)
         body = child(element, "note-body")
         lines = (self._words(row)[0] for row in descendants(body, "p")) if body is not None else ()
         mark = attribute(element, "note-class", "footnote")
-        self._writer.note(f"[^{number}]: " + "\n".join(lines), mark=mark)
+        self._writer.note(f"{sign}: " + "\n".join(lines), mark=mark)
 
     def _frames(self, frames: list[Element]) -> None:
         for frame in frames:
@@ -258,11 +253,7 @@ class _Odf:
             elif name in ("frame", "g", "custom-shape"):
                 self._frame(inner)
             elif name == "object":
-                latex = self._formula(frame)
-                if latex:
-                    self._writer.formula(latex)
-                else:
-                    self._writer.text("Embedded object", label="aside_text", mark="object")
+                self._object(frame)
             elif name in ("object-ole", "plugin", "applet"):
                 self._writer.text(f"Embedded object: {name}", label="aside_text", mark="object")
         self._depth -= 1
@@ -272,31 +263,59 @@ class _Odf:
         data = self._package.picture(name) if self._package.has(name) else b""
         self._writer.picture(data, words)
 
+    def _object(self, frame: Element) -> None:
+        """Writes a formula, the table that a chart was drawn from, or that there is an object."""
+        tree = self._embedded(frame)
+        chart = next(descendants(tree, "chart"), None) if tree is not None else None
+        table = next(descendants(chart, "table"), None) if chart is not None else None
+        latex = self._formula(frame)
+        if latex:
+            self._writer.formula(latex)
+        elif table is not None:
+            self._writer.table(self._cells(table), mark="chart")
+        else:
+            self._writer.text("Embedded object", label="aside_text", mark="object")
+
     def _formula(self, frame: Element) -> str:
+        tree = self._embedded(frame)
+        return latex_of_mathml(_as_node(tree)) if tree is not None and local(tree) == "math" else ""
+
+    def _embedded(self, frame: Element) -> Element | None:
+        """Returns the tree of what a frame holds that is a document of its own."""
         for inner in children(frame, "object"):
             name = f"{attribute(inner, 'href').removeprefix('./')}/content.xml"
             tree = child(inner, "math")
             if tree is None and self._package.has(name):
                 tree = self._package.xml(name)
-            if tree is not None and local(tree) == "math":
-                return latex_of_mathml(_as_node(tree))
-        return ""
+            if tree is not None:
+                return tree
+        return None
 
     def _cells(self, table: Element) -> list[TableCell]:
         cells: list[TableCell] = []
         heads = {id(row) for head in descendants(table, "table-header-rows") for row in head}
-        for r, row in enumerate(_rows(table)):
-            c = 0
-            for cell in row:
-                if local(cell) not in ("table-cell", "covered-table-cell"):
-                    continue
-                times = min(_number(cell, "number-columns-repeated"), MAX_REPEATED)
-                if local(cell) == "table-cell":
-                    said = with_parts(TableCell(r, c), self._cell_parts(cell))
-                    tall, wide = _number(cell, "number-rows-spanned"), _number(cell, "number-columns-spanned")
-                    said = said._replace(row_span=tall, column_span=wide, is_header=id(row) in heads)
-                    cells += [said._replace(column=c + n) for n in range(times)]
-                c += times
+        at = 0
+        for row in rows_of(table):
+            times = min(number(row, "number-rows-repeated"), MAX_REPEATED)
+            own = self._row_cells(row, id(row) in heads)
+            room = max(0, MAX_SHEET_CELLS - len(cells)) // max(1, len(own))
+            cells += [cell._replace(row=at + n) for n in range(min(times, room)) for cell in own]
+            at += times
+        return cells
+
+    def _row_cells(self, row: Element, is_head: bool) -> list[TableCell]:
+        cells: list[TableCell] = []
+        column = 0
+        for cell in row:
+            if local(cell) not in CELLS:
+                continue
+            times = min(number(cell, "number-columns-repeated"), MAX_REPEATED)
+            if local(cell) == "table-cell":
+                said = with_parts(TableCell(0, column), self._cell_parts(cell))
+                tall, wide = number(cell, "number-rows-spanned"), number(cell, "number-columns-spanned")
+                said = said._replace(row_span=tall, column_span=wide, is_header=is_head)
+                cells += [said._replace(column=column + n) for n in range(times)]
+            column += times
         return cells
 
     def _cell_parts(self, cell: Element) -> list[CellPart]:
@@ -330,41 +349,6 @@ def _letters(element: Element) -> Iterator[str]:
     for inner in element:
         name = local(inner)
         if name in ("s", "tab", "line-break"):
-            yield {"s": " " * min(max(1, _number(inner, "c")), MAX_SPACES), "tab": "\t"}.get(name, "\n")
+            yield {"s": " " * min(max(1, number(inner, "c")), MAX_SPACES), "tab": "\t"}.get(name, "\n")
         yield from _letters(inner)
         yield inner.tail or ""
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    for inner in table:
-        if local(inner) == "table-row":
-            yield inner
-        elif local(inner) in ("table-header-rows", "table-rows", "table-row-group"):
-            yield from _rows(inner)
-
-
-def _styles(package: XmlPackage) -> tuple[dict[str, str], set[str], set[tuple[str, int]]]:
-    """Returns parents of styles, styles that begin a page, and lists that count, by style and depth."""
-    parents: dict[str, str] = {}
-    breaks: set[str] = set()
-    ordered: set[tuple[str, int]] = set()
-    for part in ("styles.xml", "content.xml"):
-        tree = package.xml(part) if package.has(part) else None
-        for row in tree.iter() if tree is not None else ():
-            name = attribute(row, "name")
-            if local(row) == "style":
-                parents[name] = attribute(row, "parent-style-name") or name
-                settings = child(row, "paragraph-properties")
-                if settings is not None and attribute(settings, "break-before") == "page":
-                    breaks.add(name)
-            elif local(row) == "list-style":
-                levels = children(row, "list-level-style-number")
-                ordered |= {
-                    (name, _number(level, "level") - 1) for level in levels if attribute(level, "num-format")
-                }
-    return {name: parent for name, parent in parents.items() if parent != name}, breaks, ordered
-
-
-def _number(element: Element, name: str) -> int:
-    text = attribute(element, name)
-    return int(text) if text.isdecimal() and len(text) < 9 else 1
