@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.engines.office.hwp import rhwp_package
-from penstock.engines.office.hwp_numbering import HwpNumbers, hwp_numbers
+from penstock.engines.office.hwp_records import HwpRecords, hwp_records
 from penstock.engines.office.open import open_structure
 from penstock.errors import BadInput
 from tests.support.made_hwp3 import made_hwp3
@@ -64,6 +64,23 @@ def test_each_section_has_the_outline_numbers_it_names() -> None:
     assert {"나. 3-2", "1) 3-2-1", "제1장 1", "제3항 3-2-3", "제4장 4"} <= set(found)
 
 
+@pytest.mark.shared_data
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("숨은설명", [("comment", "우리는 우리다."), ("comment", "그것은 그것이다.")]),
+        ("덧말", [("text", "ABC"), ("text", "가나다라")]),
+        ("바탕쪽", [("header", "바타아 쪼옥")]),
+    ],
+)
+def test_what_hangs_on_an_hwp_is_not_lost(name: str, expected: list[tuple[str, str]]) -> None:
+    path = FOLDER / "hwplib" / f"{name}.hwp"
+    if not path.is_file():
+        pytest.skip(f"{path} is not here")
+    file = open_structure(str(path), "hwp")
+    assert [(block.mark or block.label, block.text) for block in file.unit(0).blocks] == expected
+
+
 def test_an_hwp_3_is_read_and_a_broken_one_says_why(tmp_path: Path) -> None:
     path = tmp_path / "a.hwp"
     data = made_hwp3(["Rain falls.", "비가 온다."])
@@ -85,7 +102,7 @@ def test_a_panic_of_its_reader_is_a_sentence(tmp_path: Path) -> None:
 
 def test_records_that_say_nothing_cost_the_numbers_alone(tmp_path: Path) -> None:
     (tmp_path / "a.hwp").write_bytes(b"no OLE file")
-    assert hwp_numbers(str(tmp_path / "a.hwp")) == HwpNumbers()
+    assert hwp_records(str(tmp_path / "a.hwp")) == HwpRecords()
 
 
 @pytest.mark.shared_data

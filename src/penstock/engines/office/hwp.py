@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.engines.office.blocks import StructureFile
-from penstock.engines.office.hwp_numbering import hwp_numbers
+from penstock.engines.office.hwp_records import hwp_records
 from penstock.engines.office.hwpx import read_hwpx
 from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput, first_line, install_advice
@@ -42,7 +42,7 @@ def read_hwp(path: str) -> StructureFile:
 def _by_hwpx(rhwp: Any, path: str) -> StructureFile:
     with rhwp_errors("it is encrypted.", "it is no HWP that can be read"):
         data = rhwp.parse(path).to_hwpx_bytes()
-    return read_hwpx(XmlPackage(io.BytesIO(data)), hwp_numbers(path))
+    return read_hwpx(XmlPackage(io.BytesIO(data)), hwp_records(path))
 
 
 @contextlib.contextmanager

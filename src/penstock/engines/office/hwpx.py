@@ -10,13 +10,14 @@ from xml.etree.ElementTree import Element
 from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
 from penstock.engines.office.hwp_equation import latex_of_script
-from penstock.engines.office.hwp_numbering import HwpNumbers, NumberLevel
+from penstock.engines.office.hwp_records import HwpRecords, NumberLevel
 from penstock.engines.office.ooxml.docx_parts import CIRCLED, HANGUL, JAMO, roman
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
 from penstock.region import CellPart, TableCell, with_parts
 
 MAX_NESTING = 20
 _SECTION = re.compile(r"Contents/section(\d{1,5})\.xml")
+_MASTER = re.compile(r"Contents/masterpage\d{1,5}\.xml")  # what is printed on every page
 _OUTLINE = re.compile(r"(?:개요|outline)\s*(\d{1,2})", re.IGNORECASE)
 VOWELS = (0, 4, 8, 13, 18, 20)  # after 하 come 거, 너, ..., then 고, 노, ...: places of vowels in Unicode
 SYLLABLES = "".join(chr(ord(letter) + 28 * vowel) for vowel in VOWELS for letter in HANGUL)
@@ -45,22 +46,22 @@ class _Words:
     is_deleted: bool = False
 
 
-def read_hwpx(package: XmlPackage, numbers: HwpNumbers = HwpNumbers()) -> BlockFile:  # noqa: B008  it is frozen
+def read_hwpx(package: XmlPackage, records: HwpRecords = HwpRecords()) -> BlockFile:  # noqa: B008  it is frozen
     """Returns the document in pages, as far as the file tells where they begin.
 
-    `numbers` are what the HWP says that the package was made of.
+    `records` are what the HWP says that the package was made of.
     """
-    return BlockFile(in_units(_Hwpx(package, numbers).blocks()))
+    return BlockFile(in_units(_Hwpx(package, records).blocks()))
 
 
 class _Hwpx:
-    def __init__(self, package: XmlPackage, numbers: HwpNumbers) -> None:
+    def __init__(self, package: XmlPackage, records: HwpRecords) -> None:
         self._package = package
         header = package.xml("Contents/header.xml") if package.has("Contents/header.xml") else None
         self._heads = _heads(header)
         self._styles = _styles(header)
-        self._numberings = {**_numberings(header), **numbers.numberings}
-        self._outlines = numbers.outlines
+        self._numberings = {**_numberings(header), **records.numberings}
+        self._records = records.sections
         self._outline_id = "1"  # the numbering of this section's outline
         self._counts: dict[str, list[int]] = {}
         self._pictures = _pictures(package)
@@ -72,6 +73,8 @@ class _Hwpx:
         sections = sorted(
             (int(found[1]), name) for name in self._package.names if (found := _SECTION.fullmatch(name))
         )
+        for name in (name for name in self._package.names if _MASTER.fullmatch(name)):
+            self._writer.text(self._plain(self._package.xml(name)), label="header")
         for place, (_, name) in enumerate(sections):
             if place:
                 self._writer.page_break()
@@ -93,11 +96,19 @@ class _Hwpx:
                 self._writer.page_break()
             last = places[-1] if places else last
             self._paragraph(paragraph)
+        for text, is_comment in self._records[place].texts if place < len(self._records) else ():
+            self._left_out(text, is_comment)
+
+    def _left_out(self, text: str, is_comment: bool) -> None:
+        if is_comment:
+            self._writer.text(text, label="aside_text", mark="comment")
+        else:
+            self._writer.text(text)
 
     def _outline_of(self, section: Element, place: int) -> str:
         settings = next(descendants(section, "secPr"), None)
         told = attribute(settings, "outlineShapeIDRef") if settings is not None else ""
-        id = self._outlines[place] if place < len(self._outlines) else told
+        id = self._records[place].outline if place < len(self._records) else told
         return id if id in self._numberings else "1"
 
     def _paragraph(self, paragraph: Element) -> None:
