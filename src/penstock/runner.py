@@ -27,8 +27,8 @@ class Runner:
         self._drops = drops
 
     def __call__(self, items: list[Item]) -> list[Item]:
-        results = iter(self._run([item for item in items if not _passes(item)]))
-        return [item if _passes(item) else self._light(next(results)) for item in items]
+        results = iter(self._run([item for item in items if not self._passes(item)]))
+        return [item if self._passes(item) else self._light(next(results)) for item in items]
 
     def _run(self, items: list[Item], died_before: bool = False) -> list[Item]:
         if not items:
@@ -68,12 +68,11 @@ class Runner:
             )
         return got
 
+    def _passes(self, item: Item) -> bool:
+        return item.failure is not None or (item.is_read and not self._stage.takes_read)
+
     def _light(self, item: Item) -> Item:
         return without(item, item.heavy if item.failure is not None else self._drops)
-
-
-def _passes(item: Item) -> bool:
-    return item.failure is not None or item.is_read
 
 
 def _failed(item: Item, stage: str, exc: Exception) -> Item:

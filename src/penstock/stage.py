@@ -107,6 +107,11 @@ class Stage(SafeRepr):
         return ()
 
     @property
+    def takes_read(self) -> bool:
+        """Whether pages come to it that are read already, by what their files say themselves."""
+        return False
+
+    @property
     def addresses(self) -> tuple[str, ...]:
         """The model servers it uses that are already running."""
         return ()

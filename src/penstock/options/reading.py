@@ -55,9 +55,11 @@ READING: tuple[Option, ...] = (
         " (printed, then read like a PDF), both (the file's words in the boxes of its printed pages) or auto"
         " (structure).", recipes=DOCUMENTS, remote=True),
     Option("unprinted", Unprinted,
-        "What Office files hold and do not show: comments, deleted words, speaker notes, hidden sheets and"
-        " slides. keep (marked in their regions), drop, or all: also formulas of sheets"
+        "What Office files hold and do not show: comments, deleted words, speaker notes, hidden slides,"
+        " sheets, rows and columns. keep (marked in their regions), drop, or all: also formulas of sheets"
         " and numbers as stored.", recipes=DOCUMENTS, remote=True),
+    Option("read_pictures", bool, "Read the words in the pictures of Office files, books and web pages.",
+        recipes=DOCUMENTS, remote=True),
     Option("effort", Effort, "Time spent on reading pictures: fast, balanced or best.", recipes=DOCUMENTS,
         remote=True),
     Option("crops", bool, "Keep crops of pictures, charts, tables and formulas.", recipes=RECIPE_NAMES,

@@ -26,6 +26,7 @@ class ParseSettings(TypedDict, total=False):
     flatten: Literal["auto", "off", "always"]
     office: Literal["auto", "structure", "pages", "both"]
     unprinted: Literal["keep", "drop", "all"]
+    read_pictures: bool
     effort: Literal["fast", "balanced", "best"]
     crops: bool
     password: str | None

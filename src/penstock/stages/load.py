@@ -44,6 +44,8 @@ class Load(Stage):
     text_layer: bool = True
     office: OfficeUse = "structure"  # "both": a printed page gets the words of its file
     unprinted: Unprinted = "keep"
+    crops: bool = True  # of pictures that files themselves hold
+    read_pictures: bool = False  # gives these to the stage that reads
     password: str | None = secret()  # opens a file or does not: it changes no result
 
     needs: Needs = tuning(Needs(process=True, confined=True))

@@ -21,4 +21,9 @@ class Recognise(Stage):
     lang: tuple[str, ...] = ()
     text_layer: LayerUse = "auto"
     effort: Effort = "best"  # as runs had it that name none
+    read_pictures: bool = False  # those inside of files that say themselves what they hold
     threads: int = tuning(1)
+
+    @property
+    def takes_read(self) -> bool:
+        return self.read_pictures

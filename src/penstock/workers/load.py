@@ -118,7 +118,7 @@ class LoadWorker(Worker[PictureItem]):
         size = file.size(item.part, dpi=spec.dpi, max_side=spec.max_side)
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
         if spec.office == "both" and item.source and isinstance(item, Page):
-            return self._printed_file(item).page(item, file.layer(item.part, size))
+            return self._with_pictures(self._printed_file(item).page(item, file.layer(item.part, size)))
         if spec.text_layer and isinstance(item, Page):
             item = replace(item, layer=file.layer(item.part, size))
         if spec.render == "never" or (spec.render == "auto" and _needs_no_picture(item)):
@@ -138,7 +138,14 @@ class LoadWorker(Worker[PictureItem]):
         from penstock.workers.office.unit_pages import page_of_unit
 
         opened = self._structures.get(_version(item), lambda: open_structure(item.uri, item.media))
-        return page_of_unit(item, opened.unit(item.part), self._spec.unprinted)
+        return self._with_pictures(page_of_unit(item, opened.unit(item.part), self._spec.unprinted))
+
+    def _with_pictures(self, page: Page) -> Page:
+        from penstock.workers.office.pictures import with_pictures_to_read, without_pictures  # as above
+
+        if self._spec.read_pictures:
+            page = with_pictures_to_read(page)
+        return page if self._spec.crops else without_pictures(page)
 
     def _printed_file(self, item: Page) -> PrintedFile:
         """Returns the places that the words of an item's source have on all pages of its printing."""

@@ -23,6 +23,7 @@ from penstock.stage import Worker
 from penstock.stages.recognise import Recognise
 from penstock.workers.builtin_readers import Readers
 from penstock.workers.crop import with_crop
+from penstock.workers.office.pictures import with_read_pictures
 
 CHUNK_LINES = 12  # lines one thread reads at a time: small enough to share a page between two cores
 T = TypeVar("T")
@@ -53,8 +54,10 @@ class RecogniseWorker(Worker[Page]):
         self._engines = PooledEngines(self._readers, self._pool)
 
     def __call__(self, items: list[Page]) -> list[Page]:
-        readings = (PageReading(item, self._layer_use, without=self._without) for item in items)
-        return [read_page(reading, self._engines) for reading in readings]
+        return [with_read_pictures(item, self._read) if item.is_read else self._read(item) for item in items]
+
+    def _read(self, page: Page) -> Page:
+        return read_page(PageReading(page, self._layer_use, without=self._without), self._engines)
 
     def close(self) -> None:
         self._pool.close()

@@ -61,7 +61,7 @@ def column_name(number: int) -> str:
 
 
 def sheet_blocks(content: SheetContent) -> Iterator[StructureBlock]:
-    """Yields the tables of a sheet; of one with hidden cells also what is shown of it. Then what is hidden."""
+    """Yields the tables of a sheet, with hidden cells also what is shown of it; then what is hidden."""
     rows, columns = sorted(content.hidden_rows), sorted(content.hidden_columns)
     for place, cells in tables_of(content.texts, content.merged):
         shown = _shown(place, cells, rows, columns)
