@@ -219,6 +219,14 @@ def test_a_dry_run_counts_and_writes_nothing(good: Path, tmp_path: Path) -> None
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_knows_that_files_which_say_what_they_hold_are_quick(tmp_path: Path) -> None:
+    for number in range(20):
+        (tmp_path / f"{number}.html").write_text("<p>Rain</p>")
+    shown = here("parse", *sorted(tmp_path.glob("*.html")), "-o", tmp_path / "out", "--dry-run", "--json")
+    facts = json.loads(shown.stdout)
+    assert facts["pages"] == 20 and facts["seconds"] <= 2
+
+
 def test_defaults_come_from_a_file_and_the_environment(
     good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

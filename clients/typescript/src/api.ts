@@ -308,8 +308,10 @@ export interface ParseOptions {
   flatten?: "auto" | "off" | "always" | null;
   /** documents, auto: How Office files and HWP are read: structure (the file's own words, tables and notes), pages (printed, then read like a PDF), both (the file's words in the boxes of its printed pages) or auto (structure). */
   office?: "auto" | "structure" | "pages" | "both" | null;
-  /** documents, auto: What Office files hold and do not show: comments, deleted words, speaker notes, hidden sheets and slides. keep (marked in their regions), drop, or all: also formulas of sheets and numbers as stored. */
+  /** documents, auto: What Office files hold and do not show: comments, deleted words, speaker notes, hidden slides, sheets, rows and columns. keep (marked in their regions), drop, or all: also formulas of sheets and numbers as stored. */
   unprinted?: "keep" | "drop" | "all" | null;
+  /** documents, auto: Read the words in the pictures of Office files, books and web pages. */
+  read_pictures?: boolean | null;
   /** documents, auto: Time spent on reading pictures: fast, balanced or best. */
   effort?: "fast" | "balanced" | "best" | null;
   /** Keep crops of pictures, charts, tables and formulas. */

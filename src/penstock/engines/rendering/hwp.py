@@ -29,7 +29,7 @@ def _printed(path: str) -> bytes:
     """Raises BadInput where it cannot be printed, and where no font shows its text."""
     rhwp = rhwp_package()
     if rhwp is None:
-        raise BadInput("printing HWP needs rhwp-python.", install_advice("hwp"))
+        raise BadInput("could not be printed: rhwp-python is not installed.", install_advice("hwp"))
     with rhwp_errors("is encrypted.", "could not be printed"):
         document = rhwp.parse(path)
         letters = len("".join(document.extract_text().split()))

@@ -42,7 +42,7 @@ def office_program() -> str:
     """Returns where LibreOffice is. Raises BadInput where it is not installed."""
     found = shutil.which("soffice") or shutil.which("libreoffice")
     if found is None:
-        raise BadInput("printing it needs LibreOffice, which is not installed.", INSTALL)
+        raise BadInput("could not be printed: LibreOffice is not installed.", INSTALL)
     return found
 
 
