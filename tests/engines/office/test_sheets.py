@@ -67,6 +67,13 @@ def test_a_row_that_a_file_says_once_for_several_is_there_as_often(tmp_path: Pat
     assert lines(found) == [["a", "b"], ["x", "y"], ["x", "y"], ["x", "y"], ["z", "w"]]
 
 
+def test_rows_that_repeat_a_million_times_are_bounded(tmp_path: Path) -> None:
+    wide = row(cell("x", 'table:number-columns-repeated="1000"'), more='table:number-rows-repeated="1000000"')
+    text = opened("text", 5 * f"<table:table>{wide}</table:table>")
+    [*parts] = blocks_of(tmp_path / "a.odt", "odt", text)
+    assert sum(len(block.cells) for blocks in parts for block in blocks) <= 505_000
+
+
 def hidden_ods() -> dict[str, str | bytes]:
     styles = '<style:style style:name="h"><style:table-properties table:display="false"/></style:style>'
     first = (

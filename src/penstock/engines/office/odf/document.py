@@ -44,6 +44,7 @@ class _Odf:
         self._deleted: dict[str, str] = {}
         self._notes = 0
         self._depth = 0
+        self._room = MAX_SHEET_CELLS  # for rows that a table says once for several
 
     def text(self, body: Element) -> list[StructureBlock]:
         for row in descendants(body, "changed-region"):
@@ -298,8 +299,9 @@ class _Odf:
         for row in rows_of(table):
             times = min(number(row, "number-rows-repeated"), MAX_REPEATED)
             own = self._row_cells(row, id(row) in heads)
-            room = max(0, MAX_SHEET_CELLS - len(cells)) // max(1, len(own))
-            cells += [cell._replace(row=at + n) for n in range(min(times, room)) for cell in own]
+            copies = min(times, 1 + self._room // max(1, len(own)))
+            self._room -= (copies - 1) * len(own)
+            cells += [cell._replace(row=at + n) for n in range(copies) for cell in own]
             at += times
         return cells
 
