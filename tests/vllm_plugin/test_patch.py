@@ -20,6 +20,14 @@ MODEL = """
 class GlmOcrVisionTransformer:
     def forward(self, x, grid_thw, encoder_metadata=None):
         return "plain", x
+
+
+class GlmOcrForConditionalGeneration:
+    def __init__(self, visual):
+        self.visual = visual
+
+    def forward(self, input_ids, positions=None):
+        return "tokens", input_ids
 """
 
 
@@ -64,7 +72,11 @@ def fake_torch(**more: Any) -> Any:
         "get_device_properties": lambda device: SimpleNamespace(total_memory=80e9),
     }
     return SimpleNamespace(
-        cuda=SimpleNamespace(**{**cuda, **more}), bfloat16="bfloat16", float16="float16", float32="float32"
+        cuda=SimpleNamespace(**{**cuda, **more}),
+        compiler=SimpleNamespace(is_compiling=lambda: False),
+        bfloat16="bfloat16",
+        float16="float16",
+        float32="float32",
     )
 
 
@@ -157,6 +169,34 @@ def test_on_a_cpu_vllms_own_answers_and_one_line_says_why(
     assert said(caplog) == [
         "penstock: the vision tower stays as vLLM has it: it runs on cpu, and the kernels are for CUDA."
     ]
+
+
+def test_the_tower_is_chosen_when_the_model_first_runs_without_a_picture(
+    vllm: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setitem(sys.modules, "torch", fake_torch())
+    tower = tower_class("auto", monkeypatch)()
+    tower.device = SimpleNamespace(type="cpu")
+    model = importlib.import_module(patch.MODULE).GlmOcrForConditionalGeneration(tower)
+    assert [model.forward(n, positions=n) for n in range(2)] == [("tokens", 0), ("tokens", 1)]
+    assert len(said(caplog)) == 1
+    assert tower.forward(7, [[1, 2, 2]]) == ("plain", 7)
+    assert len(said(caplog)) == 1
+
+
+def test_a_model_that_is_traced_or_takes_no_pictures_chooses_nothing(
+    vllm: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    torch = fake_torch()
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    tower = tower_class("auto", monkeypatch)()
+    made = importlib.import_module(patch.MODULE).GlmOcrForConditionalGeneration
+    made(SimpleNamespace()).forward(1)
+    torch.compiler.is_compiling = lambda: True
+    made(tower).forward(1)
+    assert not said(caplog) and not vars(tower)
 
 
 def test_a_vllm_without_the_tower_is_told(

@@ -13,7 +13,9 @@ from tests.conftest import REPO
 SIDE = Path(__file__).with_name("tower_side.py")
 
 
-def test_our_formulas_give_what_vllms_tower_gives(checkpoints: Path) -> None:
+def test_our_formulas_give_what_vllms_tower_gives_chosen_before_a_picture_comes(
+    checkpoints: Path,
+) -> None:
     python = checkpoints.parent / "bin" / "python"
     env = {
         **os.environ,
@@ -24,7 +26,9 @@ def test_our_formulas_give_what_vllms_tower_gives(checkpoints: Path) -> None:
     }
     command = [str(python), str(SIDE), str(checkpoints / "tiny-glm-ocr")]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
-    rows = json.loads(done.stdout.splitlines()[-1])
+    said = json.loads(done.stdout.splitlines()[-1])
+    assert said["chosen"]
+    rows = said["rows"]
     assert len(rows) == 4
     for row in rows:
         assert row["shape"]

@@ -1,8 +1,8 @@
 """Puts the fast vision tower in the place of vLLM's where it fits, and says in one line whether it does.
 
-The tower is looked at when it is first called: by then its weights are loaded and on their card. It is tried
-once on a small picture next to vLLM's own forward, and taken only if both give the same. Whatever does not
-fit leaves vLLM as it is.
+The tower is looked at when the model is first run, in vLLM's own trial before the server is ready: by then
+its weights are loaded and on their card. It is tried once on a small picture next to vLLM's own forward, and
+taken only if both give the same. Whatever does not fit leaves vLLM as it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 MODULE = "vllm.model_executor.models.glm_ocr"
 TOWER = "GlmOcrVisionTransformer"
+MODEL = "GlmOcrForConditionalGeneration"  # which holds the tower as `visual`
 VERSIONS = ("0.26", "0.32")  # whose towers were read and run; another may compute something else
 MIN_CAPABILITY = {"fast": (8, 0), "auto": (8, 0), "fp8": (9, 0)}  # bfloat16; products of eight bits
 MIN_MEMORY = 15e9  # of a card that has some to spare: the graphs take 0.9 GB
@@ -74,8 +75,11 @@ def replace_forward(module: ModuleType, mode: str) -> None:
     if tower is None:
         _tell(mode, f"this vLLM's {MODULE} has no {TOWER}")
     elif not hasattr(tower.forward, "by_penstock"):
-        tower.forward = _choosing(tower.forward, mode)
+        plain = tower.forward
+        tower.forward = _choosing(plain, mode)
         tower.forward.by_penstock = True
+        if model := getattr(module, MODEL, None):
+            model.forward = _choosing_first(model.forward, tower, lambda own: _fast(own, plain, mode))
 
 
 def _choosing(plain: Forward, mode: str) -> Forward:
@@ -83,14 +87,37 @@ def _choosing(plain: Forward, mode: str) -> Forward:
 
     @functools.wraps(plain)
     def forward(tower: Any, x: Any, grid_thw: Any, *more: Any, **named: Any) -> Any:
-        if "_penstock" not in vars(tower):
-            vars(tower)["_penstock"] = _chosen(tower, plain, mode)
-        fast = vars(tower)["_penstock"]
+        fast = _fast(tower, plain, mode)
         if fast is None or any(value is not None for value in (*more, *named.values())):
             return plain(tower, x, grid_thw, *more, **named)
         return fast(x, grid_thw)
 
     return forward
+
+
+def _choosing_first(plain: Forward, kind: type, choose: Callable[[Any], object]) -> Forward:
+    """The model's forward, which chooses the tower's when it first runs.
+
+    vLLM 0.26 tries the model out without a picture before its server is ready. Kernels and graphs would
+    be made in the first request, outside the memory that it measured.
+    """
+
+    @functools.wraps(plain)
+    def forward(model: Any, *more: Any, **named: Any) -> Any:
+        tower = getattr(model, "visual", None)  # a stand-in where the server takes no pictures
+        if isinstance(tower, kind) and not sys.modules["torch"].compiler.is_compiling():
+            choose(tower)
+        return plain(model, *more, **named)
+
+    return forward
+
+
+def _fast(tower: Any, plain: Forward, mode: str) -> Forward | None:
+    """Returns the fast forward of a tower, or None where it does not fit. Chooses once."""
+    if "_penstock" not in vars(tower):
+        vars(tower)["_penstock"] = _chosen(tower, plain, mode)
+    fast: Forward | None = vars(tower)["_penstock"]
+    return fast
 
 
 def _chosen(tower: Any, plain: Forward, mode: str) -> Forward | None:
