@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import asdict
+from itertools import zip_longest
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
 from penstock.engines.vllm.planned_servers import WantedServers, budget_of, planned_servers, variables_of
 from penstock.engines.vllm.presets import PRESETS
 from penstock.engines.vllm.probe import healthy, tokens_and_running
+from penstock.engines.vllm.server import in_turns
 from penstock.errors import UsageError
 from penstock.options.option import only
 from penstock.options.reading import READING
@@ -163,18 +165,20 @@ def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict
 
 
 def _start_all(servers: list[DetachedServer], wait: bool, as_json: bool) -> None:
-    """One after another: vLLM measures a card's free memory while it starts."""
+    groups = in_turns(servers, lambda server: server.gpu, lambda server: server.command)
+    awaited = servers if wait else [server for group in groups for server in group[:-1]]
     ready = []
-    for server in servers:
-        daemon.start(server)
-        if not as_json:
-            print(f"{server.name}: starting at {server.url} (log: {server.log})", flush=True)
-        last = server is servers[-1]
-        shares_card = not last and any(other.gpu == server.gpu for other in servers if other is not server)
-        if wait or shares_card:
-            ready.append(daemon.wait(server.name, lambda _: None))
+    for turn in zip_longest(*groups):
+        now = [server for server in turn if server is not None]
+        for server in now:
+            daemon.start(server)
             if not as_json:
-                print(f"{server.name}: ready", flush=True)
+                print(f"{server.name}: starting at {server.url} (log: {server.log})", flush=True)
+        for server in now:
+            if server in awaited:
+                ready.append(daemon.wait(server.name, lambda _: None))
+                if not as_json:
+                    print(f"{server.name}: ready", flush=True)
     if as_json:
         print(json.dumps([asdict(server) for server in ready or servers], indent=2))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -164,6 +165,19 @@ def test_several_start_together_and_one_that_fails_stops_all(tmp_path: Path) -> 
     with pytest.raises(OpenError, match="broken"):
         start_all(bad)
     assert [server.pid for server in bad] == [None, None]
+
+
+@pytest.mark.parametrize(("flags", "together"), [((), False), (("--kv-cache-memory-bytes", "9"), True)])
+def test_two_of_one_card_start_side_by_side_where_each_was_given_its_memory(
+    flags: tuple[str, ...], together: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    pair = [managed(tmp_path / name, gpu=0, extra_args=flags) for name in "ab"]
+    start_all(pair)
+    told = ["starts" if "starts" in record.getMessage() else "answers" for record in caplog.records]
+    assert told == (["starts"] * 2 + ["answers"] * 2 if together else ["starts", "answers"] * 2)
+    for server in pair:
+        server.stop()
 
 
 def test_a_server_that_makes_no_token_is_stuck() -> None:

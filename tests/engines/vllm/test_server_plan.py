@@ -5,8 +5,15 @@ from __future__ import annotations
 import pytest
 
 from penstock.engines.vllm.embedding_presets import is_embedder
+from penstock.engines.vllm.memory_budget import KV_FLAG, memory_budget
 from penstock.engines.vllm.presets import Card
-from penstock.engines.vllm.server_plan import embedding_server, reading_servers, requests_in_flight
+from penstock.engines.vllm.server import in_turns
+from penstock.engines.vllm.server_plan import (
+    ServerChoice,
+    embedding_server,
+    reading_servers,
+    requests_in_flight,
+)
 from penstock.errors import UsageError
 from penstock.stages.ground import Ground
 from penstock.stages.recognise_remote import RecogniseRemote
@@ -70,6 +77,46 @@ def test_servers_of_one_card_share_the_memory_that_is_given() -> None:
     chosen = reading_servers("glm-ocr", [B200], memory=0.8)
     assert all("--gpu-memory-utilization 0.4" in command(choice) for choice in chosen)
     assert requests_in_flight(chosen) == 1_024
+
+
+def kv_cache(choice: object) -> int:
+    words = command(choice).split()
+    assert words.count(KV_FLAG) == 1
+    return int(words[words.index(KV_FLAG) + 1])
+
+
+@pytest.mark.parametrize("name", ["glm-ocr", "paddleocr-vl"])
+@pytest.mark.parametrize("memory", [None, 0.6])
+def test_servers_of_one_card_are_given_a_cache_that_fits_their_share(name: str, memory: float | None) -> None:
+    chosen = reading_servers(name, [B200], memory=memory)
+    sizes = [kv_cache(choice) for choice in chosen]
+    assert len(sizes) == 2 and len(set(sizes)) == 1
+    plain = tuple(word for word in chosen[0].flags if word not in (KV_FLAG, str(sizes[0])))
+    found = memory_budget(
+        chosen[0].model, chosen[0].preset.command("m", port=1, extra_args=plain), round(192e9), servers=2
+    )
+    assert found is not None
+    assert 2 * 2**30 <= found.kv - sizes[0] < 3 * 2**30
+
+
+def test_a_cache_is_given_only_where_a_card_is_shared_and_the_model_known() -> None:
+    assert KV_FLAG not in command(reading_servers("glm-ocr", [L4])[0])
+    assert KV_FLAG not in command(reading_servers("openai", [B200], model="some/model")[0])
+    tight = reading_servers("glm-ocr", [B200], memory=0.1)  # vLLM says what does not fit
+    assert KV_FLAG not in command(tight[0])
+    [own, _] = reading_servers("glm-ocr", [B200], more_flags=[KV_FLAG, "9000000000"])
+    assert kv_cache(own) == 9_000_000_000
+
+
+def test_servers_start_at_once_unless_one_measures_the_card_of_another() -> None:
+    def groups(chosen: list[ServerChoice]) -> list[int]:
+        return [len(g) for g in in_turns(chosen, lambda c: c.gpu, lambda c: command(c).split())]
+
+    two = [B200, Card(1, "NVIDIA B200", 192.0)]
+    assert groups(reading_servers("glm-ocr", two)) == [1, 1, 1, 1]
+    assert groups(reading_servers("openai", two, model="some/model")) == [2, 2]
+    mixed = [*reading_servers("glm-ocr", [B200]), embedding_server("Qwen/Qwen3-VL-Embedding-2B", B200)]
+    assert groups(mixed) == [3]
 
 
 def test_the_embedder_has_the_card_to_itself() -> None:

@@ -35,6 +35,8 @@ ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
 LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
 LAYOUT_BATCH = 16
 SHARE = 0.9  # of a card, vLLM's own where no flag says otherwise
+KV_FLAG = "--kv-cache-memory-bytes"
+KV_SPARE = 2 * 2**30  # of a server whose cache we compute: four times what a B200's measured ones were off
 NUMBER_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2, "bf16": 2, "auto": 2, "fp8": 1}
 # what nvidia-smi calls the memory of the smallest card of a preset, in MiB
 CARD_MIB: Mapping[str, int] = MappingProxyType(
@@ -153,15 +155,20 @@ class MemoryBudget:
     context: int | None  # tokens of the longest request
     sequences: int | None
     layout: int
+    kv_given: int | None = None  # by KV_FLAG, whatever the share says
 
     @property
     def server(self) -> int:
-        return int(self.card * self.share)
+        return max(int(self.card * self.share), self._besides_kv + (self.kv_given or 0))
 
     @property
     def kv(self) -> int:
-        """What is left for the KV cache of each server; below zero it does not fit."""
-        return self.server - self.weights - self.activations - self.fixed
+        """The KV cache of each server: as given, or what is left of its share; below zero it does not fit."""
+        return self.server - self._besides_kv if self.kv_given is None else self.kv_given
+
+    @property
+    def _besides_kv(self) -> int:
+        return self.weights + self.activations + self.fixed
 
     @property
     def kv_tokens(self) -> int:
@@ -255,7 +262,32 @@ def memory_budget(
         context=_whole(flags.get("--max-model-len")),
         sequences=_whole(flags.get("--max-num-seqs")),
         layout=LAYOUT_BATCH * LAYOUT_BYTES_A_PAGE if layout else 0,
+        kv_given=_whole(flags.get(KV_FLAG)),
     )
+
+
+def shared_card_flags(
+    model: str, command: Sequence[str], card_bytes: int, servers: int, vision: str
+) -> tuple[str, ...]:
+    """Returns the flag for the KV cache of one of a card's `servers`, or nothing for an unknown model.
+
+    A server with this flag does not measure the card, so another may start at the same time.
+    """
+    budget = memory_budget(model, command, card_bytes, servers, vision=vision) if servers > 1 else None
+    cache = (budget.kv - KV_SPARE) >> 30 << 30 if budget else 0
+    if budget is None or budget.kv_given is not None or cache < budget.kv_token * (budget.context or 1):
+        return ()
+    return (KV_FLAG, str(cache))
+
+
+def measures_its_card(command: Sequence[str]) -> bool:
+    """Returns whether a server sizes its KV cache by the free memory of its card at its start."""
+    return KV_FLAG not in _flags(command)
+
+
+def memory_of_card(memory_gb: float, preset: str) -> int:
+    """Returns a card's memory; of one that is not here, the smallest of its preset."""
+    return round(memory_gb * 1e9) or CARD_MIB[preset] << 20
 
 
 def _tower(model: str, vision: str, card_bytes: int) -> int:

@@ -13,7 +13,7 @@ from penstock.engines.vllm import daemon, detached
 from penstock.engines.vllm.detached import DetachedServer
 from penstock.engines.vllm.embedding_presets import EMBEDDING, is_embedder
 from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
-from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
+from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget, memory_of_card
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm, free_port
 from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
@@ -70,8 +70,8 @@ def budget_of(server: DetachedServer, all_servers: Sequence[DetachedServer]) -> 
     """Returns how a card's memory is divided; None on the CPU, and for a model of an unknown kind."""
     if server.preset not in CARD_MIB:
         return None
-    known = {card.index: round(card.memory_gb * 1e9) for card in cards()}
-    card = known.get(server.gpu if server.gpu is not None else -1) or CARD_MIB[server.preset] << 20
+    known = {card.index: card.memory_gb for card in cards()}
+    card = memory_of_card(known.get(server.gpu if server.gpu is not None else -1, 0.0), server.preset)
     sharing = sum(other.gpu == server.gpu for other in all_servers)
     has_layout = server.recogniser not in (*PAGE_MODELS, EMBEDDING)
     return memory_budget(server.model, server.command, card, sharing, has_layout, server.vision)

@@ -22,12 +22,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
 
 from penstock.engines.vllm import log as vllm_log
 from penstock.engines.vllm import parent_watch
+from penstock.engines.vllm.memory_budget import measures_its_card
 from penstock.engines.vllm.plugin import vision_environment
 from penstock.engines.vllm.presets import Preset
 from penstock.engines.vllm.probe import Pulse, Watch, ask_about_a_picture, healthy, tokens_and_running
@@ -36,6 +38,7 @@ from penstock.errors import MissingModel, OpenError, install_advice
 START_DEADLINE_S = 900.0  # a first start downloads weights and compiles; 41 to 194 s were seen without
 PROBE_DEADLINE_S = 120.0  # the first picture compiles kernels
 DEFAULT_WATCH = Watch()
+S = TypeVar("S")
 log = logging.getLogger(__name__)
 
 
@@ -279,24 +282,35 @@ def free_port() -> int:
 
 
 def start_all(servers: Sequence[ManagedServer]) -> None:
-    """Starts all servers at once, but one after another on the same card. Stops all if one fails.
-
-    vLLM measures the card's free memory while it starts: two at once on one card would measure each other.
-    """
+    """Starts all servers at once, but in turn where `in_turns` says so. Stops all if one fails."""
     if not servers:
         return
-    by_card: dict[int | None, list[ManagedServer]] = {}
-    for server in servers:
-        by_card.setdefault(server.gpu, []).append(server)
 
     def start_in_turn(group: list[ManagedServer]) -> None:
         for server in group:
             server.start()
 
+    groups = in_turns(servers, lambda server: server.gpu, lambda server: server.command(["vllm"]))
     with contextlib.ExitStack() as undo:
         for server in servers:
             undo.callback(server.stop)
-        with ThreadPoolExecutor(len(by_card), thread_name_prefix="vllm-start") as pool:
-            for done in [pool.submit(start_in_turn, group) for group in by_card.values()]:
+        with ThreadPoolExecutor(len(groups), thread_name_prefix="vllm-start") as pool:
+            for done in [pool.submit(start_in_turn, group) for group in groups]:
                 done.result()
         undo.pop_all()
+
+
+def in_turns(
+    servers: Sequence[S], gpu: Callable[[S], int | None], command: Callable[[S], Sequence[str]]
+) -> list[list[S]]:
+    """Returns groups that may start at once; those in a group start one after another.
+
+    vLLM measures a card's free memory while it starts, so two at once would measure each other, unless
+    each was given its memory.
+    """
+    groups: dict[object, list[S]] = {}
+    measured = {gpu(server) for server in servers if measures_its_card(command(server))}
+    for number, server in enumerate(servers):
+        own = (gpu(server),) if gpu(server) in measured else number
+        groups.setdefault(own, []).append(server)
+    return list(groups.values())

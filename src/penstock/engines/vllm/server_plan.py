@@ -14,6 +14,7 @@ from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.vllm.context import context_flags
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.embedding_presets import EMBEDDING, embedding_preset, is_fp8
+from penstock.engines.vllm.memory_budget import memory_of_card, shared_card_flags
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, Preset, preset
 from penstock.engines.vllm.server import ManagedServer
@@ -80,11 +81,12 @@ def reading_servers(
     for card in places:
         chosen = _in_dtype(preset_for(name, preset_name, card), dtype, model)
         own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
+        served = model or known.model
         choice = ServerChoice(
-            model=model or known.model,
+            model=served,
             preset=chosen,
             gpu=card.index if card else None,
-            flags=(*own, *more_flags),
+            flags=(*own, *_own_cache(served, chosen, (*own, *more_flags), card, vision), *more_flags),
             prompt=known.prompt("text"),
             vision=vision,
         )
@@ -143,6 +145,17 @@ def _in_dtype(chosen: Preset, dtype: str, model: str) -> Preset:
         return chosen
     kept = tuple(flag for flag in chosen.flags if flag.name != "--quantization")
     return replace(chosen, flags=kept)
+
+
+def _own_cache(
+    model: str, chosen: Preset, flags: tuple[str, ...], card: Card | None, vision: str
+) -> tuple[str, ...]:
+    """Returns what a server with these flags needs besides, to start while others of its card do."""
+    if card is None or chosen.servers == 1:
+        return ()
+    command = chosen.command(model, port=0, extra_args=flags)
+    size = memory_of_card(card.memory_gb, chosen.name)
+    return shared_card_flags(model, command, size, chosen.servers, vision)
 
 
 def _memory_flags(memory: float | None, chosen: Preset) -> tuple[str, ...]:
