@@ -180,7 +180,7 @@ def score(values: dict[str, Any], truth: dict[str, Any], text: DocumentText, cou
 def _widgets(file: Path) -> dict[str, str]:
     """Returns what was typed into a form, by what the form calls it."""
     return {
-        one["label"] or re.sub(r"[\W\d_]+", " ", one["name"]).strip() or one["name"]: one["value"]
+        one["label"] or re.sub(r"[\W_]+", " ", one["name"]).strip() or one["name"]: one["value"]
         for one in json.loads(file.read_text("utf-8"))
         if one["type"] == "/Tx" and one["name"] and isinstance(one["value"], str) and one["value"].strip()
     }

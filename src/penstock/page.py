@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from penstock.box import WayBack
 from penstock.errors import Failure
 from penstock.item import PictureItem
-from penstock.region import Asset, Region, TextLayer
+from penstock.region import Asset, FormField, Region, TextLayer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,8 @@ class Page(PictureItem):
     was read now. `flattened` says what was done to a photograph of a page before it was read. Its boxes are
     in the photograph's own pixels once the page is composed; until then `way_back` leads there.
     `layer_fault` says why the text layer that a page has was not used, `layout` names the network that found
-    the regions. `choice` says who reads it where the recipe chooses among readers.
+    the regions. `choice` says who reads it where the recipe chooses among readers. `form` is what a PDF form
+    was filled in with.
     """
 
     heavy: ClassVar[tuple[str, ...]] = (*PictureItem.heavy, "layer", "way_back")
@@ -57,6 +58,7 @@ class Page(PictureItem):
     layer_fault: str = ""
     layout: str = ""
     choice: ReaderChoice | None = None
+    form: tuple[FormField, ...] = ()
     way_back: WayBack | None = field(default=None, repr=False, compare=False)
     regions: tuple[Region, ...] = ()
     markdown: str = ""

@@ -101,6 +101,18 @@ class Word:
     parts: tuple[Word, ...] = ()
 
 
+class FormField(NamedTuple):
+    """What a field of a PDF form holds, by the names that the form has for it: `label` is said to people.
+
+    A box or button has ☒ or ☐ as its text.
+    """
+
+    name: str
+    label: str
+    text: str
+    box: Box
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLayer:
     """What a born-digital page says of itself, in the order the file gives it."""

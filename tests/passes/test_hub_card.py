@@ -18,7 +18,7 @@ from penstock.page import Page, ReaderChoice
 from penstock.passes.hub.card import card
 from penstock.passes.hub.features import PAGE, REGION, features
 from penstock.passes.hub.front_matter import check_licence, size_category
-from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
+from penstock.region import Asset, CellPlace, FormField, Line, Link, Region, Signals
 from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
@@ -54,7 +54,7 @@ def test_a_card_leads_to_the_files_that_were_written(out: Out) -> None:
 
 def test_the_types_of_a_card_are_those_of_the_lines_that_are_written() -> None:
     failure = Failure(stage="load", kind="BadInput", message="torn")
-    line = Line(text="a", box=(0, 0, 5, 5), confidence=1.0)
+    line = Line(text="a", box=(0, 0, 5, 5), confidence=1.0, other="b", words=(1.0,))
     region = Region(
         label="image",
         box=(0, 0, 9, 9),
@@ -69,9 +69,13 @@ def test_the_types_of_a_card_are_those_of_the_lines_that_are_written() -> None:
     page = Page(id="a", uri="a", document="a", width=9, height=9, regions=(region,))
     choice = ReaderChoice(reader="layer", reason="r", likely_wrong=0.0)
     page = replace(page, flattened="f", layer_fault="l", layout="n", choice=choice)
+    page = replace(page, form=(FormField("a", "b", "c", (0, 0, 9, 9)),))
     row = {**result_row(page), **result_row(replace(page, failure=failure))}
     assert set(row) == set(PAGE)
     assert set(row["regions"][0]) == set(REGION)
+    for name, shapes in (("lines", REGION["lines"]), ("cells", REGION["cells"])):
+        assert set(row["regions"][0][name][0]) == set(shapes[0])
+    assert set(row["form"][0]) == set(PAGE["form"][0])
     types = {field["name"]: field for field in features(PAGE)}
     assert types["page_idx"] == {"name": "page_idx", "dtype": "int64"}
     assert {"name": "bbox_2d", "sequence": "int64"} in types["regions"]["list"]

@@ -23,7 +23,7 @@ from penstock.exports.page_rows import result_row
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions
 from penstock.photo import Photo, PhotoObject
-from penstock.region import CellPlace, Line, Link, Region, Signals
+from penstock.region import CellPlace, FormField, Line, Link, Region, Signals
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
@@ -84,6 +84,7 @@ def test_how_surely_a_page_was_read_comes_through_a_service() -> None:
         lines=(line,), cells=(cell,), signals=signals, links=(link,),
     )  # fmt: skip
     page = Page(id="a/0", uri="", document="a.pdf", width=1000, height=1000, regions=(region,), layout="cdla")
+    page = replace(page, form=(FormField("b", "Born", "1984", (10.0, 20.0, 30.0, 40.0)),))
     answer = {"documents": [{"name": "a.pdf", "pages": [result_row(page)]}]}
     [document] = documents_in(json.dumps(answer).encode())
     assert document.pages == (page,)

@@ -13,7 +13,7 @@ from penstock.errors import Failure, StoreError
 from penstock.exports.export import export
 from penstock.exports.pages import output_names
 from penstock.page import Page
-from penstock.region import Asset, Line, Region
+from penstock.region import Asset, FormField, Line, Region
 from penstock.sources.safe_names import safe_name, safe_path
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger, ShardWriter
@@ -33,7 +33,8 @@ def page(number: int, document: str = "a.pdf", **more: object) -> Page:
     item = Page(
         id=f"{document}/{number:05d}", uri=document, document=document, part=number, width=100, height=200
     )
-    changes = {"regions": (region,), "markdown": f"page {number}", **more}
+    form = (FormField("b", "Born", "1984", (1.0, 2.0, 3.0, 4.0)),)
+    changes = {"regions": (region,), "form": form, "markdown": f"page {number}", **more}
     return replace(item, **changes)  # type: ignore[arg-type]
 
 

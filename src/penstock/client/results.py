@@ -6,15 +6,16 @@ A service gives boxes on a grid of 1000 by 1000: those of pages are good to a th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from penstock.box import Box
 from penstock.client.connection import ServiceError
 from penstock.errors import Failure
 from penstock.page import Page, ReaderChoice
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
+from penstock.region import Asset, CellPlace, FormField, Line, Link, Region, Signals
 from penstock.retrieval.hits import Hit
 
 GRID = 1000
@@ -116,14 +117,23 @@ def _page(row: Mapping[str, Any]) -> Page:
     regions = tuple(_region(one, *size) for one in row["regions"])
     notes = {name: row.get(name, "") for name in ("flattened", "layer_fault", "layout")}
     choice = ReaderChoice(**row["choice"]) if row.get("choice") else None
-    return Page(**_picture(row), regions=regions, markdown=row["markdown"], choice=choice, **notes)
+    form = tuple(_form_field(one, *size) for one in row.get("form", ()))
+    return Page(**_picture(row), regions=regions, markdown=row["markdown"], choice=choice, form=form, **notes)
+
+
+def _form_field(row: Mapping[str, Any], across: float, down: float) -> FormField:
+    return FormField(row["name"], row["label"], row["text"], _off_grid(row["bbox_2d"], across, down))
+
+
+def _off_grid(box: Sequence[float], across: float, down: float) -> Box:
+    x0, y0, x1, y1 = box
+    return x0 * across, y0 * down, x1 * across, y1 * down
 
 
 def _region(row: Mapping[str, Any], across: float, down: float) -> Region:
-    x0, y0, x1, y1 = row["bbox_2d"]
     return Region(
         label=row["label"],
-        box=(x0 * across, y0 * down, x1 * across, y1 * down),
+        box=_off_grid(row["bbox_2d"], across, down),
         index=row["index"],
         native_label=row["native_label"],
         score=row["score"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from penstock.item import PictureItem
 from penstock.page import Page
-from penstock.region import PICTURE_LABELS, Region, Signals
+from penstock.region import PICTURE_LABELS, FormField, Region, Signals, on_grid
 
 SIGNALS = tuple(field.name for field in fields(Signals))
 
@@ -23,7 +23,19 @@ def result_row(page: Page) -> dict[str, Any]:
     }
     notes = {"flattened": page.flattened, "layer_fault": page.layer_fault, "layout": page.layout}
     choice = {"choice": asdict(page.choice)} if page.choice else {}
-    return {**row, **picture_row(page), **{name: text for name, text in notes.items() if text}, **choice}
+    form = {"form": [_form_row(field, page) for field in page.form]} if page.form else {}
+    return {
+        **row,
+        **form,
+        **picture_row(page),
+        **{name: text for name, text in notes.items() if text},
+        **choice,
+    }
+
+
+def _form_row(field: FormField, page: Page) -> dict[str, Any]:
+    box = on_grid(field.box, page.width, page.height)
+    return {"name": field.name, "label": field.label, "text": field.text, "bbox_2d": box}
 
 
 def picture_row(item: PictureItem) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.page import Page, PageAttempt, ReaderChoice
 from penstock.photo import Photo, PhotoObject
-from penstock.region import Asset, CellPlace, Line, Link, Region, Signals
+from penstock.region import Asset, CellPlace, FormField, Line, Link, Region, Signals
 from penstock.stage import ItemT
 
 BOX = pa.list_(pa.float32(), 4)
@@ -119,6 +119,7 @@ ATTEMPT = pa.struct(
         ("issues", pa.list_(pa.string())),
     ]
 )
+FORM_FIELD = pa.struct([("name", pa.string()), ("label", pa.string()), ("text", pa.string()), ("box", BOX)])
 CHOICE = pa.struct([("reader", pa.string()), ("reason", pa.string()), ("likely_wrong", pa.float64())])
 # what tells a row from all others and puts it in its place; the same in items/ and failures/
 KEY = [
@@ -148,6 +149,7 @@ ITEMS = pa.schema(
         ("layer_fault", pa.string()),
         ("layout", pa.string()),
         ("choice", CHOICE),
+        ("form", pa.list_(FORM_FIELD)),
     ]
 )
 FAILURES = pa.schema([*KEY, ("failure", FAILURE)])
@@ -230,6 +232,7 @@ def _page_columns(page: Page) -> dict[str, Any]:
         "layer_fault": page.layer_fault or None,
         "layout": page.layout or None,
         "choice": asdict(page.choice) if page.choice else None,
+        "form": [field._asdict() for field in page.form] or None,
     }
 
 
@@ -253,6 +256,7 @@ def page_from(row: dict[str, Any]) -> Page:
         layer_fault=row.get("layer_fault") or "",
         layout=row.get("layout") or "",
         choice=ReaderChoice(**row["choice"]) if row.get("choice") else None,
+        form=tuple(FormField(**{**field, "box": tuple(field["box"])}) for field in row.get("form") or ()),
     )
 
 

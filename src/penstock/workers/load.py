@@ -117,6 +117,8 @@ class LoadWorker(Worker[PictureItem]):
         file = self._pdfs.get(_version(item), lambda: PdfFile(item.uri, spec.password))
         size = file.size(item.part, dpi=spec.dpi, max_side=spec.max_side)
         item = replace(item, width=size.width, height=size.height, dpi=size.dpi)
+        if isinstance(item, Page):
+            item = replace(item, form=file.form(item.part, size))
         if spec.office == "both" and item.source and isinstance(item, Page):
             return self._with_pictures(self._printed_file(item).page(item, file.layer(item.part, size)))
         if spec.text_layer and isinstance(item, Page):

@@ -7,7 +7,9 @@ picture. That picture may be a photograph of a page: then it is made flat.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -62,7 +64,7 @@ def _as_its_words(page: Page, layer: TextLayer) -> Page:
     if sum(len(word.text) for word in tall) < SIDEWAYS * sum(len(word.text) for word in layer.words):
         return page
     degrees = 90 if rotated_text.runs_up(tall) else 270
-    return _turned(page, degrees, _turned_layer(layer, degrees, page.width, page.height))
+    return _turned(page, degrees, _turned_layer(layer, partial(_turned_box, page, degrees)))
 
 
 def _pixels(page: Page) -> Pixels:
@@ -84,14 +86,20 @@ def _made_flat(page: Page, flat: FlatPage | None) -> Page:
 def _turned(page: Page, degrees: int, layer: TextLayer | None) -> Page:
     pixels = np.ascontiguousarray(np.rot90(_pixels(page), k=-degrees // 90))
     height, width = pixels.shape[:2]
-    return replace(page, pixels=pixels, width=width, height=height, rotation=degrees, layer=layer)
+    form = tuple(field._replace(box=_turned_box(page, degrees, field.box)) for field in page.form)
+    return replace(page, pixels=pixels, width=width, height=height, rotation=degrees, layer=layer, form=form)
 
 
-def _turned_layer(layer: TextLayer, degrees: int, width: int, height: int) -> TextLayer:
-    def turn(box: Box) -> Box:
-        x0, y0, x1, y1 = box
-        return (height - y1, x0, height - y0, x1) if degrees == 90 else (y0, width - x1, y1, width - x0)
+def _turned_box(page: Page, degrees: int, box: Box) -> Box:
+    x0, y0, x1, y1 = box
+    if degrees == 180:
+        return page.width - x1, page.height - y1, page.width - x0, page.height - y0
+    if degrees == 90:
+        return page.height - y1, x0, page.height - y0, x1
+    return y0, page.width - x1, y1, page.width - x0
 
+
+def _turned_layer(layer: TextLayer, turn: Callable[[Box], Box]) -> TextLayer:
     return TextLayer(
         words=tuple(replace(word, box=turn(word.box)) for word in layer.words),
         strokes=tuple(map(turn, layer.strokes)),

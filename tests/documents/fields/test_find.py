@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from penstock.documents.fields.read import by_rules, with_answer
 from penstock.documents.fields.schema import FieldSchema
 from penstock.exports.located import located
 from penstock.page import Page
-from penstock.region import Line, Region
+from penstock.region import FormField, Line, Region
 
 TYPES: dict[str, dict[str, Any]] = {
     "invoice_number": {"type": "string"},
@@ -207,3 +208,21 @@ def test_a_models_rows_keep_only_what_the_page_holds() -> None:
         {"description": "Tea", "quantity": 2, "unit_price": None, "line_total": 6.0}
     ]
     assert {one.path for one in found.refused} == {"/lines/1/description", "/lines/1/line_total"}
+
+
+def test_a_pdf_forms_own_fields_come_before_what_stands_near_a_label() -> None:
+    form = (
+        FormField("Name_Last", "", "Lee", (100, 0, 300, 30)),
+        FormField("topmost[0].b1", "Date of birth", "3 March 1984", (100, 100, 300, 130)),
+        FormField("member", "", "☒", (100, 150, 120, 180)),
+        FormField("city", "", "Busan", (100, 200, 300, 230)),
+    )
+    page = page_of(["Lee", "LAST NAME", "3 March 1984", "☒", "Seoul"])  # the last was corrected by a person
+    kinds: dict[str, Any] = {"last_name": {}, "birth_date": {"format": "date"}, "city": {}}
+    kinds["member"] = {"type": "boolean"}
+    schema = FieldSchema.parse("s", json.dumps({"properties": kinds}))
+    found = by_rules(schema, DocumentText.of([replace(page, form=form)]))
+    assert found.values == {"last_name": "Lee", "birth_date": "1984-03-03", "city": None, "member": True}
+    assert [(one.by, one.locators) for one in found.fields] == [
+        ("field", (f"penstock:a.pdf/p1/r{region}/l0",)) for region in (0, 2, 3)
+    ]

@@ -11,7 +11,7 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.page import Page
 
-FoundBy = Literal["label", "table", "form", "model"]
+FoundBy = Literal["field", "label", "table", "form", "model"]
 NOT_ON_PAGE = "no page holds it"
 
 
@@ -19,8 +19,8 @@ NOT_ON_PAGE = "no page holds it"
 class FoundField:
     """One value. `path` is its JSON pointer in the values, `text` what the page says, `locators` where.
 
-    `by` says what led to it: a label next to it, a column of a table, its form alone, or a model. `score`,
-    0 to 1, says how well the place fits the field; it is no probability.
+    `by` says what led to it: a PDF form's own field, a label next to it, a column of a table, its form alone,
+    or a model. `score`, 0 to 1, says how well the place fits the field; it is no probability.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Finds a field's value by rules: a label of it, and what stands behind the label or under it.
+"""Finds a field's value by rules: a PDF form's own field, or a label and what stands behind or under it.
 
 Every place where one of a field's labels stands is looked at, and what fits the field's type near it gets a
 score: how sure the label is, how near the value stands, how well it fits. The best is taken.
@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.documents.fields.candidates import FieldCandidate, candidates, is_identifier, is_money
 from penstock.documents.fields.extraction import FoundBy, FoundField
@@ -61,12 +62,44 @@ class RuleFinder:
 
     def find(self, field: Field) -> FoundField | None:
         """Returns the best value of a field that is one value, None where nothing fits."""
+        if held := self._in_form(field):
+            return held
         labels = _FieldLabels(field)
         places = [*self._labelled(field, labels), *self._unlabelled(field)]
         best = max(places, key=lambda place: place.score, default=None)
         if best is None or best.score < MIN_SCORE:
             return None
         return self.proved(field.path, best)
+
+    def _in_form(self, field: Field) -> FoundField | None:
+        """Returns what a PDF form holds under one of the field's names, the surest first."""
+        names = [_same_words(name) for name in (field.name, *field.labels)]
+        ranked = sorted(
+            (names.index(called), place)
+            for place, (_, one) in enumerate(self.text.form)
+            for called in {_same_words(one.label), _same_words(one.name.rpartition(".")[2])}
+            if called and called in names
+        )
+        for _, place in ranked:
+            page, one = self.text.form[place]
+            piece, value = self.text.holding(page, one), self._typed(field, one.text)
+            if piece is not None and value is not None:
+                locators = (str(self.text.address(piece, one.text)),)
+                return FoundField(
+                    path=field.path,
+                    value=value,
+                    text=one.text,
+                    locators=locators,
+                    by="field",
+                    label=one.label,
+                )
+        return None
+
+    def _typed(self, field: Field, text: str) -> Any:
+        if field.kind == "text" and not field.choices and not field.pattern:
+            return " ".join(text.split())
+        fitting = next(candidates(field, text, 0, len(text), self.habit), None)
+        return None if fitting is None else fitting.value
 
     def proved(self, path: str, place: _ScoredPlace) -> FoundField:
         """Returns the value with the address of its words."""
@@ -138,6 +171,11 @@ class RuleFinder:
             yield found[0]
         elif values and is_identifier(field) == "currency":
             yield next(one for one in found if one.candidate.value == values.most_common(1)[0][0])
+
+
+def _same_words(name: str) -> frozenset[str]:
+    """Returns a name without the order of its words: Name_Last is the last name."""
+    return frozenset(plain(name).split())
 
 
 class _FieldLabels:

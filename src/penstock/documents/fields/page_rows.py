@@ -16,7 +16,7 @@ from penstock.documents.docjson.model import Table
 from penstock.documents.docjson.table import read_table
 from penstock.documents.fields.labels import fold
 from penstock.page import Page
-from penstock.region import Region
+from penstock.region import FormField, Region
 
 SAME_ROW = 0.5  # of the lower piece's height: how far apart the middles of one row's pieces may be
 GAP = "  "  # between two pieces of a row
@@ -93,16 +93,19 @@ class DocumentText:
 
     rows: tuple[VisualRow, ...]
     tables: tuple[PageTable, ...]
+    form: tuple[tuple[int, FormField], ...] = ()  # by the number of their page
 
     @classmethod
     def of(cls, pages: Iterable[Page]) -> DocumentText:
         rows: list[VisualRow] = []
         tables: list[PageTable] = []
+        form: list[tuple[int, FormField]] = []
         for page in pages:
             if page.failure is None:
                 rows += _rows(page)
                 tables += _tables(page)
-        return cls(tuple(rows), tuple(tables))
+                form += ((page.number, field) for field in page.form)
+        return cls(tuple(rows), tuple(tables), tuple(form))
 
     @cached_property
     def cells(self) -> dict[tuple[int, int], PageTable]:
@@ -119,6 +122,23 @@ class DocumentText:
         if len(holding) != 1:
             return piece.locator
         return replace(table.locator, cell=(holding[0].r, holding[0].c))
+
+    def holding(self, number: int, field: FormField) -> RowPiece | None:
+        """Returns the line that shows what a form's field holds; None where a person has corrected it."""
+        words = f" {' '.join(field.text.splitlines()[0].split())} "
+        found = [
+            piece
+            for row in self.rows
+            if row.page == number
+            for piece in row.pieces
+            if words in f" {' '.join(piece.text.split())} "
+        ]
+        x, y = (field.box[0] + field.box[2]) / 2, (field.box[1] + field.box[3]) / 2
+        return min(found, key=lambda piece: _distance(piece.box, x, y), default=None)
+
+
+def _distance(box: Box, x: float, y: float) -> float:
+    return max(box[0] - x, 0.0, x - box[2]) + max(box[1] - y, 0.0, y - box[3])
 
 
 def _rows(page: Page) -> list[VisualRow]:

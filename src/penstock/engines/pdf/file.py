@@ -16,10 +16,10 @@ import pypdfium2.raw as raw
 from penstock.engines.pdf.calls import Placement
 from penstock.engines.pdf.document import has_page, open_document
 from penstock.engines.pdf.drawing import read_drawing
-from penstock.engines.pdf.form_fields import read_fields
+from penstock.engines.pdf.form_fields import read_fields, words_of
 from penstock.engines.pdf.text import read_words
 from penstock.errors import BadInput
-from penstock.region import TextLayer
+from penstock.region import FormField, TextLayer
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -98,8 +98,13 @@ class PdfFile:
         page = self._load(index)
         place = _placement(page, size)
         strokes, pictures = read_drawing(page.raw, place)
-        words = (*read_words(page.raw, place), *read_fields(page, place))
+        words = (*read_words(page.raw, place), *words_of(self.form(index, size), place))
         return TextLayer(words=words, strokes=strokes, pictures=pictures)
+
+    def form(self, index: int, size: PageSize) -> tuple[FormField, ...]:
+        """What the fields on the page hold, in pixels of its picture; none of those that are empty."""
+        page = self._load(index)
+        return tuple(read_fields(page, _placement(page, size)))
 
     def close(self) -> None:
         self._drop_page()

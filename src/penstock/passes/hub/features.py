@@ -11,7 +11,13 @@ from typing import Any
 Shape = str | dict[str, Any] | list[Any]
 
 _FAILURE = {"stage": "string", "kind": "string", "message": "string", "advice": "string"}
-_LINE = {"text": "string", "bbox": ["float64"], "confidence": "float64", "other": "string"}
+_LINE: dict[str, Shape] = {
+    "text": "string",
+    "bbox": ["float64"],
+    "confidence": "float64",
+    "other": "string",
+    "words": ["float64"],
+}
 _CELL = {"row": "int64", "column": "int64", "bbox": ["float64"], "confidence": "float64", "other": "string"}
 _SIGNALS: dict[str, Shape] = {
     **dict.fromkeys(
@@ -46,6 +52,7 @@ PAGE: dict[str, Shape] = {
     "locator": "string",
     "regions": [REGION],
     "markdown": "string",
+    "form": [{"name": "string", "label": "string", "text": "string", "bbox_2d": ["int64"]}],
     "image_crops": [{"path": "string", "bbox": ["int64"], "label": "string"}],
     "document": "string",
     "width": "int64",
