@@ -25,6 +25,7 @@ from penstock.region import Region
 from penstock.sources.partition import Partition
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.schema import PAGES
+from penstock.store.source_order import DOCUMENTS, RANKS, ListedDocuments, read_order, write_rank_order
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish
@@ -74,7 +75,29 @@ def measure(rows: int, ids: int) -> dict[str, float]:
         left = sum(page.id not in entries for page in pages(rows))
         found["left_out_ids_a_cpu_s"] = rows / cpu(began)
         assert left == 0
-    return {**found, **shared_out(ids)}
+    return {**found, **shared_out(ids), **names_of_others()}
+
+
+def names_of_others(count: int = 200_000) -> dict[str, float]:
+    """Reads the names of documents that other ranks wrote, as a rank that goes on must."""
+    listed = ListedDocuments()
+    for number in range(count):
+        name = f"crawl/{number % 1000:03d}/{number:09d}.pdf"
+        listed.note(name, (number, 0))
+        listed.files[name] = {f"/data/{name}": f"{number:09d}-0123456789"}
+    with tempfile.TemporaryDirectory() as folder:
+        own = Path(folder, RANKS, "1-of-2")
+        write_rank_order(own, listed)
+        before, began = rss(), time.process_time()
+        order = read_order(Path(folder))
+        seconds = cpu(began)
+        size = (own / DOCUMENTS).stat().st_size
+    assert len(order) == count
+    return {
+        "names_read_back_a_cpu_s": count / seconds,
+        "memory_bytes_a_name": (rss() - before) / count,
+        "bytes_a_name_on_disk": size / count,
+    }
 
 
 def shared_out(ids: int) -> dict[str, float]:

@@ -51,6 +51,7 @@ class Figures:
     committed_per_s: float = 8_960.0  # rows by one core: bench_bookkeeping.py
     read_back_per_s: float = 71_632.0  # ids of a ledger by one core: bench_bookkeeping.py
     row_bytes: float = 20_000.0  # store/ledger.py
+    names_per_s: float = 100_000.0  # of other ranks' documents, read back by one core: bench_bookkeeping.py
     store_bytes_per_s: float = 500e6  # of one machine, assumed
     put_s: float = 0.03  # a conditional put, store/remote.py; crops of a shard go 16 at a time
     crops_a_page: float = 1.2  # assumed
@@ -88,8 +89,9 @@ def rank_s(own: int, of: Sequence[int], figures: Figures, chance: random.Random)
     puts = (
         pages / figures.rows_a_shard * figures.put_s * (1 + figures.rows_a_shard * figures.crops_a_page / 16)
     )
-    known = sum(of) / 2  # rows of all ranks, which a rank that is started again reads back: half, on average
+    known = own / 2  # its rows, which a rank that is started again reads back: half, on average
     again = known / figures.read_back_per_s + known * figures.row_bytes / figures.store_bytes_per_s
+    again += count / 2 / figures.names_per_s
     hours = (figures.opening_s + listing + reading + puts) / 3600
     times = poisson(figures.preempted_an_hour * hours, chance)
     return {

@@ -14,7 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic, cast
@@ -29,11 +29,11 @@ from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
-from penstock.store.lock import holding, joining
+from penstock.store.lock import holding
 from penstock.store.ownership import claim_folder
 from penstock.store.remote import mirror_of, refuse_fresh
 from penstock.store.schema import Rows
-from penstock.store.source_order import DOCUMENTS, Files, note_file, write_order
+from penstock.store.source_order import RANKS, ListedDocuments, note_file, write_order, write_rank_order
 from penstock.trace.cost import Bill, Price
 from penstock.trace.profile import HardwareFacts, Profile
 
@@ -104,7 +104,6 @@ class Tally:
 
 
 OF_A_COPY = ("id", "uri", "document", "attempt")  # what a copy's row does not take from the other's
-RANKS = "ranks"  # below OUT: a folder for each of several ranks
 SHOWN_FAILURES = 20
 MAX_LOOKED_AT = 1000  # rows of earlier failures: a sentence at the end must not take longer than the run
 
@@ -140,7 +139,7 @@ class Run(Generic[ItemT]):
     stages and are yielded like others, but not counted or written.
 
     With a `rank`, other ranks may write to OUT at the same time, each with items of its own: all rows go to
-    one ledger, run.json and profile of this run to OUT/ranks. `documents` are those listed, in their order.
+    one ledger, run.json, order and profile of this run to OUT/ranks. `documents` are those listed.
     With a `price`, run.json tells the cost.
     """
 
@@ -156,7 +155,7 @@ class Run(Generic[ItemT]):
     on_skip: Callable[[Entry], None] | None = None
     aside: Callable[[ItemT], bool] = lambda _: False
     rank: str = ""
-    documents: dict[str, Files] = field(default_factory=dict)
+    documents: ListedDocuments = field(default_factory=ListedDocuments)
     price: Price | None = None
     spent_before: float = field(default=0.0, init=False)  # by earlier runs of the same into OUT
     _copies: list[ItemT] = field(default_factory=list, init=False, repr=False)
@@ -171,8 +170,9 @@ class Run(Generic[ItemT]):
         with holding(self.out, self.rank):
             self._begin(folder)
             self._log_begin(folder)
-            entries = Ledger(folder, self.rows).entries()
-            writer = self._writer = ShardWriter(folder, self.rows, on_commit=self._publish)
+            entries = self._ledger().entries()
+            writer = ShardWriter(folder, self.rows, on_commit=self._publish, rank=self.rank)
+            self._writer = writer
             stream = self.executor.stream(self.plan, self._todo(listing, entries))
             finished = False
             try:
@@ -223,6 +223,9 @@ class Run(Generic[ItemT]):
         """Where the profile of this run lies, and what describes it."""
         return self.out / RANKS / self.rank if self.rank else self.out / self.home
 
+    def _ledger(self) -> Ledger[ItemT]:
+        return Ledger(self.out / self.home, self.rows, rank=self.rank)
+
     def _publish(self, files: list[Path]) -> None:
         if mirror := mirror_of(self.out):
             mirror.create(files)
@@ -243,24 +246,18 @@ class Run(Generic[ItemT]):
         self._write_manifest(finished=None)
 
     def _end(self, folder: Path) -> None:
-        if not self.home:
-            with joining(self.out) if self.rank else contextlib.nullcontext():
-                self._write_order()
+        if self.rank:
+            write_rank_order(self.own_folder, self.documents)
+        elif not self.home:
+            write_order(self.out, self.documents.files)
         if not self.rank:  # what is half-written may be another rank's, on another machine
             clear_tmp(folder)
-
-    def _write_order(self) -> None:
-        write = partial(write_order, self.out, self.documents)
-        if mirror := mirror_of(self.out):
-            mirror.update(DOCUMENTS, write)
-        else:
-            write()
 
     def outlooks(self) -> set[Outlook]:
         """Returns what may help against the failures of this run and of those before it."""
         found = set(self.tally.outlooks)
         if self.tally.failed_before:
-            ledger = Ledger(self.out / self.home, self.rows)
+            ledger = self._ledger()
             failed = (entry for entry in ledger.entries().values() if entry.incomplete)
             for entry in islice(failed, MAX_LOOKED_AT):
                 failure = ledger.item(entry).failure
@@ -296,7 +293,7 @@ class Run(Generic[ItemT]):
             if self.aside(item):
                 yield item
                 continue
-            note_file(self.documents, item)
+            note_file(self.documents.files, item)
             self.tally.listed += 1
             entry = entries.get(item.id)
             if entry is not None and self.retry_failed and entry.incomplete:
@@ -319,7 +316,7 @@ class Run(Generic[ItemT]):
         if not self._copies:
             return
         writer.commit()
-        ledger = Ledger(self.out / self.home, self.rows)
+        ledger = self._ledger()
         entries = ledger.entries()
         for copy in self._copies:
             if (entry := entries.get(copy.copy_of)) is not None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from penstock.driver import RANKS
 from penstock.errors import OutLocked, PlanMismatch, UsageError
 from penstock.page import Page
 from penstock.passes.parse import ParseOptions, parse_work
@@ -16,6 +16,7 @@ from penstock.plan import Plan
 from penstock.sources.partition import Partition
 from penstock.stages.load import Load
 from penstock.store.out import Out
+from penstock.store.source_order import DOCUMENTS, RANKS, order_files, read_documents, read_order
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support.kopub_dataset import write_dataset
 from tests.support.made_pdf import pdf, text
@@ -70,6 +71,39 @@ def test_four_ranks_give_the_rows_of_one_run_in_its_order(
     assert read(inputs, tmp_path) == 0  # nor for a run of everything
 
 
+def test_each_rank_writes_an_order_of_its_own_documents_alone(
+    inputs: Path, whole: list[tuple[str, str, int, str]], tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for rank in (2, 1, 3):
+        read(inputs, out, f"{rank}/3")
+    assert not (out / DOCUMENTS).exists()
+    each = [[row[0] for row in read_documents(path)] for path in order_files(out)[1:]]
+    assert sorted(name for names in each for name in names) == list(read_order(out))
+    assert all(len(names) < NUM_DOCUMENTS for names in each)
+    read(inputs, out)  # a run of everything writes one order for all
+    assert [len(read_documents(path)) for path in order_files(out)] == [NUM_DOCUMENTS, 0, 0, 0]
+    assert rows(out) == whole
+
+
+def test_documents_of_archives_and_data_sets_keep_their_places_among_those_of_other_ranks(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}-a.pdf").write_bytes(pdf([text(f"{number}")]))
+        with zipfile.ZipFile(folder / f"{number}-b.zip", "w") as archive:
+            for name in ("x.pdf", "y.pdf"):
+                archive.writestr(name, pdf([text(f"{number} {name}")]))
+    write_dataset(folder / "3-c")
+    read(folder, tmp_path / "whole")
+    for rank in (3, 2, 1):
+        read(folder, tmp_path / "ranks", f"{rank}/3")
+    assert list(read_order(tmp_path / "ranks")) == list(read_order(tmp_path / "whole"))
+    assert rows(tmp_path / "ranks") == rows(tmp_path / "whole")
+
+
 def test_each_rank_describes_its_own_run(inputs: Path, tmp_path: Path) -> None:
     for rank in (1, 2):
         read(inputs, tmp_path, f"{rank}/2")
@@ -119,6 +153,20 @@ def test_a_rank_that_was_stopped_goes_on(
     for rank in (1, 2):
         read(inputs, tmp_path, f"{rank}/2")
     assert rows(tmp_path) == whole
+
+
+def test_a_rank_that_goes_on_reads_no_rows_of_the_others(
+    inputs: Path, whole: list[tuple[str, str, int, str]], tmp_path: Path
+) -> None:
+    done = [read(inputs, tmp_path, f"{rank}/2") for rank in (1, 2)]
+    (shard,) = tmp_path.glob("items/2-of-2-*.parquet")
+    content = shard.read_bytes()
+    shard.write_bytes(b"of no use to the first rank")
+    assert read(inputs, tmp_path, "1/2") == 0
+    shard.write_bytes(content)
+    assert read(inputs, tmp_path, "1/4") == 0  # of other ranks than these it reads all
+    assert rows(tmp_path) == whole
+    assert sum(done) == len(whole)
 
 
 def test_a_rank_of_another_plan_is_refused(inputs: Path, tmp_path: Path) -> None:

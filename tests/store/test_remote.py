@@ -13,7 +13,10 @@ from penstock.object_stores import is_object_address
 from penstock.passes.parse import ParseOptions, parse_work
 from penstock.plan import Plan
 from penstock.stages.load import Load
+from penstock.store.atomic_files import replacing
+from penstock.store.manifest import refuse_others
 from penstock.store.out import Out
+from penstock.store.ownership import claim_folder
 from penstock.store.remote import Mirror, mirrored
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support.command import here
@@ -99,6 +102,18 @@ def test_ranks_on_machines_without_a_common_disk_share_one_store(
     assert rows_at(f"{store}/b", tmp_path / "reader") == whole
 
 
+def test_a_rank_that_goes_on_elsewhere_brings_only_its_own_rows(
+    store: str, inputs: Path, tmp_path: Path
+) -> None:
+    for rank in (1, 2):
+        read_into(f"{store}/own", tmp_path / f"machine-{rank}", options(inputs, f"{rank}/2"))
+    again = tmp_path / "again"
+    assert read_into(f"{store}/own", again, options(inputs, "1/2")) == 0
+    brought = [path.name for path in again.rglob("*.parquet")]
+    assert brought and all(name.startswith("1-of-2-") for name in brought)
+    assert [path.name for path in again.rglob("ranks/2-of-2/*")] == ["documents.jsonl"]
+
+
 def test_two_machines_with_the_same_rank_lose_and_double_nothing(
     store: str, inputs: Path, whole: Rows, tmp_path: Path
 ) -> None:
@@ -109,6 +124,30 @@ def test_two_machines_with_the_same_rank_lose_and_double_nothing(
         assert read_into(f"{store}/c", tmp_path / "two", options(inputs, "1/1")) == len(whole)
         assert sum(1 for _ in pages) == len(whole) - 1
     assert rows_at(f"{store}/c", tmp_path / "reader") == whole
+
+
+def test_a_pass_goes_on_where_another_machine_left_it(store: str, tmp_path: Path) -> None:
+    for machine in ("one", "two"):
+        with mirrored(f"{store}/pass", tmp_path / machine) as out:
+            folder = out / "embed" / "small"
+            refuse_others(folder, fresh=False)
+            claim_folder(out, folder)
+            with replacing(folder / "run.json", folder) as file:
+                file.write(machine.encode())
+    assert Mirror(f"{store}/pass", tmp_path).object("embed/small/run.json")[0] == b"two"
+
+
+def test_what_others_changed_meanwhile_is_not_sent_back_as_it_was(
+    store: str, inputs: Path, tmp_path: Path
+) -> None:
+    address = f"{store}/meanwhile"
+    read_into(address, tmp_path / "first", options(inputs, "1/2"))
+    with mirrored(address, tmp_path / "here"):
+        other = Mirror(address, tmp_path / "other")
+        other.pull()
+        (other.path / "run.json").write_text("changed")
+        other.push()
+    assert Mirror(address, tmp_path / "reader").object("run.json")[0] == b"changed"
 
 
 def test_a_store_that_fails_one_answer_in_eight_costs_time_alone(

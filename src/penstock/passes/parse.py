@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,8 +32,9 @@ from penstock.stages.recognise import Recognise
 from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
 from penstock.store.ownership import refuse_linked_folders, refuse_links
+from penstock.store.remote import bring_ledger
 from penstock.store.schema import PAGES
-from penstock.store.source_order import Files, note_document, read_order
+from penstock.store.source_order import ListedDocuments, read_order
 from penstock.trace.cost import Price
 from penstock.trace.spans import Trace
 
@@ -90,9 +90,11 @@ def parse_options(inputs: tuple[str, ...], given: Mapping[str, Any], **more: Any
 
 def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> PreparedRun[Page]:
     """Returns the run that reads `options.inputs` into OUT. Raises UsageError before it begins."""
+    rank = _partition_of(options).name if options.partition else ""
+    bring_ledger(out, rank)
     options = with_saved_effort(options, out)
     plan, tally = options.plan(), Tally()
-    documents: dict[str, Files] = {}
+    documents = ListedDocuments()
     listing = list_pages(options, out, tally.left_out, documents=documents)
     facts = {
         "inputs": redacted_inputs(options.inputs),
@@ -108,7 +110,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         fresh=options.fresh,
         facts={**facts, **crop_names_of(options.crop_names, None if options.fresh else out)},
         tally=tally,
-        rank=_partition_of(options).name if options.partition else "",
+        rank=rank,
         documents=documents,
         price=Price.parse(str(options.price)) if options.price is not None else None,
     )
@@ -226,12 +228,12 @@ def list_pages(
     out: Path | None = None,
     left_out: Counter[str] | None = None,
     counter: PageCounter | None = None,
-    documents: dict[str, Files] | None = None,
+    documents: ListedDocuments | None = None,
 ) -> Iterator[Page]:
     """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
 
     `left_out` counts files of a folder that are not read, by their ending. `counter` is the caller's own.
-    `documents` gets the names of all, also of those that other ranks read.
+    `documents` gets their names and places.
     """
     return sources.list_items(
         options.inputs,
@@ -247,6 +249,6 @@ def list_pages(
         counter=counter,
         partition=_partition_of(options),
         dedup=options.dedup and out is not None,
-        on_document=partial(note_document, {} if documents is None else documents),
+        on_document=(documents or ListedDocuments()).note,
         office=options.settings.get("office", "auto"),
     )

@@ -59,7 +59,7 @@ def list_items(
     downloads: Path | None = None,
     counter: PageCounter | None = None,
     partition: Partition = ALL,
-    on_document: Callable[[str], object] = lambda _: None,
+    on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None,
     office: OfficeUse = "auto",
     dedup: bool = False,
 ) -> Iterator[ItemT]:
@@ -69,7 +69,8 @@ def list_items(
     files of earlier runs by document name. `left_out` gets the endings of files in folders that are of no
     kind that Penstock reads. `downloads` keeps what comes from http(s) addresses. `counter` is the caller's
     own, for many small listings: its process takes longer to start than to count. Only documents that fall to
-    `partition` are listed, and rows of data sets; `on_document` is called with the name of every document.
+    `partition` are listed, and rows of data sets; `on_document` gets the name of each and its place among the
+    inputs, which is the same on every rank.
     With `dedup`, a page of a file with the bytes of an earlier one names that one's page as `copy_of`.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
@@ -142,7 +143,7 @@ class _Listing:
         first: int,
         archives: ArchiveListing | None,
         partition: Partition = ALL,
-        on_document: Callable[[str], object] = lambda _: None,
+        on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None,
         printer: Printer | None = None,
         duplicates: Duplicates | None = None,
     ) -> None:
@@ -158,6 +159,7 @@ class _Listing:
         self._archives = archives
         self._partition = partition
         self._on_document = on_document
+        self._place = 0, 0  # number of the entry that is listed now, and inside of it
         self._matched = 0  # files and datasets that are there, of all inputs so far
         self._before = 0  # the same when the current folder or pattern began
 
@@ -193,9 +195,13 @@ class _Listing:
         counts = self._counter.counts(
             [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
         )
-        for one in looked:
+        for entry, one in zip(batch, looked, strict=True):
+            number, inside = self._place
+            is_inside = isinstance(entry, FoundFile) and entry.depth > 0
+            self._place = (number, inside + 1) if is_inside else (number + 1, 0)
             if isinstance(one, Candidate):
-                self._on_document(one.found.document)
+                if self._is_mine(one):
+                    self._on_document(one.found.document, self._place)
                 yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
             elif isinstance(one, Dataset):
                 yield from self._of_dataset(one, self._partition)
@@ -300,6 +306,7 @@ class _Listing:
         for item in self._tables.items(dataset):
             self._matched += 1
             if partition.holds(item.id):
+                self._on_document(item.document, self._place)
                 yield item
 
     def _empty(self, end: End) -> Iterator[Item]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,7 +22,7 @@ from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.lock import holding
 from penstock.store.ownership import claim, is_ours
 from penstock.store.shards import key_problem, read_shard, shards_in
-from penstock.store.source_order import DOCUMENTS, read_order
+from penstock.store.source_order import order_files, read_documents
 
 DAMAGED = "damaged"  # below OUT
 # columns that name files below OUT: of a list of structs, or of the row itself
@@ -121,14 +122,15 @@ def _descriptions(out: Path) -> Iterator[Damage]:
             kind = "folder" if name in FOLDERS else "file"
             advice = "Move it away; Penstock did not make it."
             yield Damage(path, f"{path} is in the place of a {kind}. {advice}", ours=False)
-    readers: dict[str, Callable[[Path], object]] = {manifest.RUN: manifest.read, DOCUMENTS: read_order}
-    for name, reader in readers.items():
+    readers: list[tuple[Path, Callable[[], object]]] = [(out / manifest.RUN, partial(manifest.read, out))]
+    readers += [(path, partial(read_documents, path)) for path in order_files(out)]
+    for path, read in readers:
         try:
-            reader(out)
+            read()
         except manifest.OtherFormat:
             raise  # no damage: another version may read it
         except PenstockError as exc:
-            yield Damage(out / name, exc.message, ours=is_ours(out, out / name))
+            yield Damage(path, exc.message, ours=is_ours(out, path))
 
 
 def _lost(shard: Path, whole: set[str]) -> tuple[str, ...] | None:

@@ -1,7 +1,8 @@
 """The ledger: rows in Parquet shards that are published and marked done by one rename.
 
-A shard is named by a hash of its ids and attempts, so a repeated commit overwrites itself. An id may
-stand in several shards with different attempts; readers take the latest.
+A shard is named by a hash of its ids and attempts, so a repeated commit overwrites itself; before it stands
+the rank that wrote it, so that each of 1,000 ranks reads back only its own. An id may stand in several shards
+with different attempts; readers take the latest.
 """
 
 from __future__ import annotations
@@ -63,8 +64,10 @@ class ShardWriter(Generic[ItemT]):
         rows: schema.Rows[ItemT],
         clock: Callable[[], float] = time.monotonic,
         on_commit: Callable[[list[Path]], object] = lambda _: None,
+        rank: str = "",
     ) -> None:
         self._out = out
+        self._prefix = f"{rank}-" if rank else ""
         self._on_commit = on_commit  # gets the files that rows name, and last the shard
         self._files: list[Path] = []
         self._clock = clock
@@ -105,7 +108,7 @@ class ShardWriter(Generic[ItemT]):
         rows = [schema.storable(self._rows.to_row(item)) for item in items]
         table = pa.Table.from_pylist(rows, schema=rows_schema)
         keys = sorted(f"{item.id}\0{item.attempt}" for item in items)
-        name = content_name("\n".join(keys).encode())
+        name = self._prefix + content_name("\n".join(keys).encode())
         with replacing(self._out / folder / f"{name}.parquet", self._out) as file:
             write_shard(table, file)
         self._on_commit([*self._files, self._out / folder / f"{name}.parquet"])
@@ -148,13 +151,19 @@ class ShardWriter(Generic[ItemT]):
 
 
 class Ledger(Generic[ItemT]):
-    """Reads a folder of shards. Cheap to make; reads only keys until rows are asked for."""
+    """Reads a folder of shards, for a `rank` without those of the others. Cheap to make; reads only keys
+    until rows are asked for."""
 
     def __init__(
-        self, out: Path, rows: schema.Rows[ItemT], mended: Callable[[ItemT], ItemT] = lambda item: item
+        self,
+        out: Path,
+        rows: schema.Rows[ItemT],
+        mended: Callable[[ItemT], ItemT] = lambda item: item,
+        rank: str = "",
     ) -> None:
         self._out = out
         self._rows = rows
+        self._rank = rank
         self._mended = mended
         self._table = lru_cache(maxsize=OPEN_SHARDS)(read_shard)
 
@@ -176,7 +185,7 @@ class Ledger(Generic[ItemT]):
     def _all_entries(self) -> Iterator[Entry]:
         # failures first: where an id failed and succeeded in the same attempt, the success counts
         for folder, failed in ((FAILURES_DIR, True), (ITEMS_DIR, False)):
-            for shard in shards_in(self._out / folder):
+            for shard in shards_in(self._out / folder, self._rank):
                 yield from _entries(shard, failed)
 
 

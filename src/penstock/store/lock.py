@@ -2,7 +2,7 @@
 
 A lock belongs to the process, not to a file's existence: it is gone with its holder, however that died, so
 there is never a stale one to remove by hand. Ranks share OUT's lock and hold one of their own each; what they
-all write (run.json, the order of documents) they write one after another, within `joining`.
+all look at first (run.json) they write one after another, within `joining`.
 """
 
 from __future__ import annotations

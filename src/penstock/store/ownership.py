@@ -26,7 +26,7 @@ RECORD = f"{MARK}/made"
 HEADER = b"# the files that Penstock made here, a line each\n"
 # names below OUT that nobody else gives: by content (see region.content_name) or by chance
 OWN_NAMES = (
-    r"(\S+/)?(items|failures|corrections)/[0-9a-f]{24}\.parquet",
+    r"(\S+/)?(items|failures|corrections)/([0-9]{1,6}-of-[0-9]{1,6}-)?[0-9a-f]{24}\.parquet",
     r"(\S+/)?(crops|raw|masks|clouds|splats|meshes)/[0-9a-f]{24}\.[a-z0-9]+",
     r"unfinished/\S+/([0-9a-f]{32}\.npz|tmp\w{8}\.shape\.part)",
     # the files of an index: ours, then LanceDB's
@@ -35,7 +35,8 @@ OWN_NAMES = (
     r"|_deletions/[\w-]+\.(arrow|bin)|_indices/[\w-]{32,36}/[\w.-]+\.(lance|idx)))",
 )
 OWN_NAME = re.compile("|".join(OWN_NAMES))
-HASH_NAME = re.compile(r"([0-9a-f]{24})\.[a-z0-9]+")  # such names are given by databases too
+# such names are given by databases too
+HASH_NAME = re.compile(r"(?:[0-9]{1,6}-of-[0-9]{1,6}-)?([0-9a-f]{24})\.[a-z0-9]+")
 SHARD_MARK = b"format"  # in the metadata of every shard's schema, with its number
 PART_NAME = re.compile(r"(\d+)-[0-9a-f]{8}\.part")  # process, random
 
@@ -53,7 +54,7 @@ def claim(out: OutPath, path: Path, *, sync: bool = True) -> None:
     record = _record(out)
     if name in record.names():
         return
-    if os.path.lexists(path):
+    if os.path.lexists(path) and not is_ours(out, path):
         raise StoreError(
             f"{path} was not written by Penstock, so it is left alone.",
             f"Move it away, or choose another OUT. In a copy of a run, copy its folder {MARK} too.",
@@ -103,9 +104,17 @@ def is_marked(out: OutPath) -> bool:
 
 
 def is_ours(out: OutPath, path: Path) -> bool:
-    """Returns whether a file below OUT is known to be made by Penstock."""
+    """Returns whether a file below OUT is known to be made by Penstock.
+
+    The record of an OUT that this one lies in counts, too: what is brought from a store is listed there.
+    """
     if not is_plain_file(path):
         return False
+    above = (place for place in Path(out).absolute().parents if is_marked(place))
+    return _is_recorded(out, path) or any(_is_recorded(place, path.absolute()) for place in above)
+
+
+def _is_recorded(out: OutPath, path: Path) -> bool:
     try:
         name = _checked_name(out, path)
     except StoreError:
@@ -114,7 +123,7 @@ def is_ours(out: OutPath, path: Path) -> bool:
         return _holds_its_name(path)
     names = _record(out).names()
     homes = (home for home in names if home.endswith("/") and name.startswith(home))
-    return name in names or any(is_ours(Path(out, home), path) for home in homes)
+    return name in names or any(_is_recorded(Path(out, home), path) for home in homes)
 
 
 def remove(out: OutPath, path: Path) -> bool:

@@ -13,7 +13,7 @@ import hashlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -25,14 +25,16 @@ from penstock.processes.user_cache import user_cache
 from penstock.store.atomic_files import replacing
 from penstock.store.contents import CORRECTIONS, FILES, FOLDERS, OURS
 from penstock.store.ownership import MARK, OWN_NAME, refuse_links
+from penstock.store.shards import SHARD_NAME, may_hold
+from penstock.store.source_order import DOCUMENTS, RANKS
 
-# what a run must know of others
-LEDGER = ("items/", "failures/", "corrections/", "run.json", "documents.jsonl", "ranks/")
+# what a run must know of others; a rank brings only its own rows of them
+LEDGER = ("items/", "failures/", "corrections/", "run.json", DOCUMENTS, f"{RANKS}/")
 AT_ONCE = 16  # requests: a crop takes 30 ms, nearly all of it waiting
 MIRRORS = "outs"  # below the user's cache
 KEPT_HERE = "What is finished is kept on this machine; run the same command again."
 MADE = {"penstock": "made"}  # the mark of an object that we wrote, in its metadata
-MAX_RACES = 50  # of an object that ranks put or change at the same time
+MAX_RACES = 50  # of an object that ranks put at the same time
 RACE_PAUSE_S = 0.1
 Version = dict[str, str]  # of an object: what a put names that replaces this one and no other
 _mirrors: dict[Path, Mirror] = {}
@@ -48,18 +50,25 @@ def mirrored(address: str, home: Path | None = None, *, everything: bool = True)
     """Gives the local folder of an OUT at `address`, up to date, and sends what was made there at the end.
 
     `home` holds the mirrors of all addresses: a folder in the user's cache if none is given. Without
-    `everything` only the ledger is brought, not crops and exports.
+    `everything` nothing is brought yet: a run brings what it must know.
     """
     mirror = Mirror(address, home or user_cache() / MIRRORS)
     _mirrors[mirror.path.absolute()] = mirror
     try:
-        mirror.pull(everything)
+        if everything:
+            mirror.pull()
         yield mirror.path
     finally:
         try:
             mirror.push()
         finally:
             del _mirrors[mirror.path.absolute()]
+
+
+def bring_ledger(out: Path, rank: str) -> None:
+    """Brings what a run must know of earlier ones if OUT is on a store; for a rank only rows of its own."""
+    if mirror := mirror_of(out):
+        mirror.pull_ledger(rank)
 
 
 def refuse_fresh(out: Path, fresh: bool) -> None:
@@ -89,10 +98,18 @@ class Mirror:
         )
         self._store = opened(self.address)
         self._known: set[str] = set()  # content-named files that are there
+        self._written = self._times()  # of files as they were before this process changed any
 
-    def pull(self, everything: bool) -> None:
-        """Brings what is not here yet: the ledger, or all of OUT. Sends rows that only the mirror has."""
-        there = list(self._listed(self._tops() if everything else LEDGER))
+    def pull(self) -> None:
+        """Brings all that is not here yet. Sends rows that only the mirror has."""
+        self._pull(self._listed(self._tops()))
+
+    def pull_ledger(self, rank: str) -> None:
+        """Brings what a run must know of others. Sends rows that only the mirror has."""
+        self._pull(file for file in self._listed(LEDGER) if _concerns(file.name, rank))
+
+    def _pull(self, found: Iterable[ObjectFacts]) -> None:
+        there = list(found)
         with ThreadPoolExecutor(AT_ONCE, "pull") as pool:
             list(pool.map(self._bring, [file for file in there if not self._has(file)]))
         self._known.update(file.name for file in there if OWN_NAME.fullmatch(file.name))
@@ -116,17 +133,6 @@ class Mirror:
         self._write(name, self._get(name)[0])
         return False
 
-    def update(self, name: str, change: Callable[[], object]) -> None:
-        """Brings a file that others change too, calls `change`, and sends it unless it has changed there."""
-        for _ in range(MAX_RACES):
-            version = self._brought_version(name)
-            change()
-            if self.put_version(name, (self.path / name).read_bytes(), version) is not None:
-                return
-        raise StoreError(
-            f"{self.address}/{name} is changed by others all the time.", "Run the command again."
-        )
-
     def object(self, name: str) -> tuple[bytes, Version | None]:
         """Returns what an object holds, and its version: None if there is none."""
         try:
@@ -148,9 +154,16 @@ class Mirror:
             return {fact: str(value) for fact, value in put.items() if value}
 
     def push(self) -> None:
-        """Sends every file that is new or has changed: exports, descriptions, whatever a verb made."""
+        """Sends every file that is not there, and what a verb of this process made or changed.
+
+        What others changed there since is left as it is.
+        """
         there = {file.name: file for file in self._listed(self._tops())}
-        local = [name for name in self._local() if not self._is_same(name, there.get(name))]
+        now = self._times()
+        old = {name for name, time in self._written.items() if name in there and now.get(name) == time}
+        local = [
+            name for name in self._local() if name not in old and not self._is_same(name, there.get(name))
+        ]
         with ThreadPoolExecutor(AT_ONCE, "push") as pool:
             list(pool.map(lambda name: self._put(name, name in there), local))
 
@@ -246,6 +259,11 @@ class Mirror:
         refuse_links(self.path, path)
         with replacing(path, self.path, sync=False) as target:
             target.write(data)
+        self._written[name] = path.stat().st_mtime_ns
+
+    def _times(self) -> dict[str, int]:
+        names = (name for name in self._local() if not OWN_NAME.fullmatch(name))
+        return {name: (self.path / name).stat().st_mtime_ns for name in names}
 
     def _get(self, name: str) -> tuple[bytes, Version]:
         import obstore
@@ -278,18 +296,16 @@ class Mirror:
                 self._store, name, (self.path / name).read_bytes(), attributes=MADE, use_multipart=False
             )
 
-    def _brought_version(self, name: str) -> Version | None:
-        try:
-            if not self._is_ours(name):
-                raise self._foreign(name)
-            data, version = self._get(name)
-        except FileNotFoundError:
-            return None
-        self._write(name, data)
-        return version
-
     def _errors(self, name: str) -> AbstractContextManager[None]:
         return object_errors(f"{self.address}/{name}".rstrip("/"), KEPT_HERE)
+
+
+def _concerns(name: str, rank: str) -> bool:
+    """Returns whether a rank's run must know a file: of others it needs the names of documents."""
+    folder, last = PurePosixPath(name).parts[0], PurePosixPath(name).name
+    if folder == RANKS:
+        return last == DOCUMENTS or name.startswith(f"{RANKS}/{rank}/")
+    return SHARD_NAME.fullmatch(last) is None or may_hold(last, rank)
 
 
 def _readable(address: str) -> str:

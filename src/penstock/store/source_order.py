@@ -1,17 +1,21 @@
 """The documents of an OUT in source order, and their pages in order.
 
 Pages finish in any order; people and datasets want the order of the source. The order of documents is one
-small file, rewritten whenever a run ends; the order of pages is in the rows. Losing the file costs only the
-order of documents among themselves, and the knowledge which pages are of a file that has changed since.
+small file, rewritten whenever a run ends. Each of several ranks has one of its own, with the places of its
+documents among all inputs, so that none waits for another. The order of pages is in the rows. Losing a file
+costs only the order of documents among themselves, and the knowledge which pages are of a file that has
+changed since.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.errors import StoreError, first_line
 from penstock.item import Item
@@ -21,11 +25,28 @@ if TYPE_CHECKING:
     from penstock.store.ledger import Entry  # with Arrow, which a short command does not load
 
 DOCUMENTS = "documents.jsonl"
+RANKS = "ranks"  # below OUT: a folder for each of several ranks
 DATASETS = ("arrow", "parquet")  # the ids of their rows are their own
 
 Files = dict[str, str]  # of a document: the files it was read from, each with what its pages' ids begin with
 NO_FILES: Files = {}  # one for all documents without: a service keeps tens of thousands
-LISTED: Files = {}  # of a document of which this run has no page yet; another rank may have
+LISTED: Files = {}  # of a document of which this run has no page yet
+
+Place = tuple[int, int]  # number among the inputs, and in an archive
+LAST: Place = (sys.maxsize, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocuments:
+    """The documents that a run lists."""
+
+    files: dict[str, Files] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+
+    def note(self, document: str, place: Place) -> None:
+        """Adds a document that is listed, for its place in the order."""
+        self.files.setdefault(document, LISTED)
+        self.places.setdefault(document, place)
 
 
 def note_file(documents: dict[str, Files], item: Item) -> None:
@@ -36,11 +57,6 @@ def note_file(documents: dict[str, Files], item: Item) -> None:
         documents[item.document] = files
     elif known is not files:
         known.update(files)
-
-
-def note_document(documents: dict[str, Files], document: str) -> None:
-    """Adds a document that is listed, for its place in the order; another rank may read it."""
-    documents.setdefault(document, LISTED)
 
 
 def file_of(item: Item) -> Files:
@@ -57,31 +73,72 @@ def file_of(item: Item) -> Files:
 
 
 def read_order(out: Path) -> dict[str, Files]:
-    """Returns the documents in source order. Raises StoreError if the file is damaged."""
-    path = out / DOCUMENTS
+    """Returns the documents in source order. Raises StoreError if a file is damaged."""
+    order = {name: files for name, files, _ in read_documents(out / DOCUMENTS)}
+    of_ranks = [row for path in order_files(out)[1:] for row in read_documents(path)]
+    for name, files, _ in sorted(of_ranks, key=lambda row: row[2]):
+        order[name] = {**order.get(name, {}), **files}
+    return order
+
+
+def order_files(out: Path) -> list[Path]:
+    """Returns the file of OUT, whether it is there or not, and those of its ranks."""
+    return [out / DOCUMENTS, *sorted(out.glob(f"{RANKS}/*/{DOCUMENTS}"))]
+
+
+def read_documents(path: Path) -> list[tuple[str, Files, Place]]:
+    """Returns the documents of one file, each with its files and its place."""
     if not path.is_file():
-        return {}
+        return []
     try:
         # bytes: as text, a file's name could hold what Python takes for the end of a line
         rows = [json.loads(line) for line in path.read_bytes().splitlines()]
-        return {str(row["document"]): dict(row.get("files", {})) for row in rows}
+        return [(str(row["document"]), dict(row.get("files", {})), _place(row)) for row in rows]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
         raise StoreError(
             f"{path} is damaged ({first_line(exc)}).", "Run: penstock check OUT --repair, then again."
         ) from exc
 
 
+def _place(row: dict[str, Any]) -> Place:
+    number, inside = row.get("place", LAST)
+    return int(number), int(inside)
+
+
 def write_order(out: Path, listed: Mapping[str, Files]) -> None:
-    """Puts `listed` first, in its order; documents of earlier runs follow.
+    """Puts `listed` first, in its order; documents of earlier runs and of ranks follow.
 
     A document's files of earlier runs count on while they are there: a file may have been moved.
     """
     before = read_order(out)
-    now = {name: _files_now(before.get(name, {}), files) for name, files in listed.items()}
-    earlier = {name: files for name, files in before.items() if name not in now}
-    with replacing(out / DOCUMENTS, out) as file:
-        for name, files in {**now, **earlier}.items():
-            row = {"document": name, "files": files}
+    _write(out, ({"document": name, "files": files} for name, files in _merged(before, listed)))
+    for path in order_files(out)[1:]:  # older than what is in OUT's own now
+        _write(path.parent, ())
+
+
+def write_rank_order(folder: Path, listed: ListedDocuments) -> None:
+    """Adds what a rank listed to what it knew; `folder` is its own below OUT."""
+    known = read_documents(folder / DOCUMENTS)
+    places = {**{name: place for name, _, place in known}, **listed.places}
+    before = {name: files for name, files, _ in known}
+    _write(
+        folder,
+        (
+            {"document": name, "files": files, "place": places.get(name, LAST)}
+            for name, files in _merged(before, listed.files)
+        ),
+    )
+
+
+def _merged(before: Mapping[str, Files], listed: Mapping[str, Files]) -> Iterator[tuple[str, Files]]:
+    for name, files in listed.items():
+        yield name, _files_now(before.get(name, {}), files)
+    yield from ((name, files) for name, files in before.items() if name not in listed)
+
+
+def _write(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
+    with replacing(folder / DOCUMENTS, folder) as file:
+        for row in rows:
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 

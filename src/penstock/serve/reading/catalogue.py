@@ -14,7 +14,7 @@ from penstock.photo import Photo
 from penstock.store.corrections import Corrections
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR, MAX_ROWS, Entry, Ledger
 from penstock.store.schema import PAGES_OR_PHOTOS
-from penstock.store.source_order import DOCUMENTS, in_source_order, read_order
+from penstock.store.source_order import in_source_order, order_files, read_order
 
 LOOK_S = 2.0  # between two looks at the folder
 SPARING = 20.0  # looks may take a twentieth of the time: 100,000 pages take a second or two
@@ -134,7 +134,7 @@ class Catalogue:
     def _look(self) -> None:
         """Reads the keys again if the shard folders have changed."""
         began = time.monotonic()
-        paths = [self._out / name for name in (ITEMS_DIR, FAILURES_DIR, DOCUMENTS)]
+        paths = [self._out / ITEMS_DIR, self._out / FAILURES_DIR, *order_files(self._out)]
         stamp = tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in paths)
         if stamp != self._stamp:
             self._read()
