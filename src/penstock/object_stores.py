@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from penstock.errors import StoreError, UsageError, first_line, install_advice
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 ADDRESS = re.compile(r"(s3a?|gs|az|adl|azure|abfss?):/+(.+)", re.IGNORECASE | re.DOTALL)
+_FILE = re.compile(r"file:(?://)?(/(?!/).*)", re.IGNORECASE | re.DOTALL)
 MAX_TRIES = 12  # of one request, with pauses between them
 RETRY_S = 300.0
 REQUEST_S = 120.0
@@ -29,6 +31,17 @@ ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AZURE_E
 def is_object_address(text: str | os.PathLike[str]) -> bool:
     """Returns whether it is an address of an object store, also as a path that lost a slash of it."""
     return ADDRESS.fullmatch(os.fspath(text)) is not None
+
+
+def is_hub_address(text: str | os.PathLike[str]) -> bool:
+    """Returns whether it is an address on the Hugging Face Hub."""
+    return os.fspath(text)[:4].lower() == "hf:/"
+
+
+def local_path(text: str) -> str:
+    """Returns the path that a file:// address names; anything else as it is."""
+    match = _FILE.fullmatch(text)
+    return unquote(match[1]) if match else text
 
 
 def normal_address(text: str) -> str:

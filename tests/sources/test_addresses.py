@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import socket
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -50,6 +51,8 @@ class Pictures(BaseHTTPRequestHandler):
             self.send_error(404)
         else:
             self.send_response(200)
+            if path.startswith("/dated"):
+                self.send_header("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")
             self.end_headers()
             self.wfile.write(picture())
 
@@ -93,7 +96,44 @@ def test_an_address_that_gives_nothing_fails_alone(server: str, tmp_path: Path) 
     with pytest.raises(UsageError, match="not an address"):
         list(list_items(["http://host:port/x.pdf"], Page))
     with pytest.raises(UsageError, match="does not exist"):
-        list(list_items([f"file://{listed}"], Page))
+        list(list_items([f"ftp://host{listed}"], Page))
+
+
+def test_of_many_addresses_each_that_fails_is_a_row_that_names_it(server: str, tmp_path: Path) -> None:
+    listed = tmp_path / "list.txt"
+    gone = [f"{server}/gone/{folder}/report.pdf" for folder in "abc"]
+    listed.write_text("\n".join([*gone, f"{server}/x.png"]))
+    run([f"@{listed}"], tmp_path / "out")
+    failed = [page for page in Out(tmp_path / "out").read_pages() if page.failure]
+    assert sorted(page.uri for page in failed) == gone
+
+
+def test_pages_of_an_address_have_the_same_ids_on_every_machine(server: str, tmp_path: Path) -> None:
+    ids = []
+    for machine in ("one", "two"):
+        for item in list_items(
+            [f"{server}/x.png", f"{server}/dated.png"], Page, downloads=tmp_path / machine
+        ):
+            ids.append(item.id)
+            os.utime(item.uri)  # nothing is made of when it came
+    assert ids[:2] == ids[2:]
+
+
+def test_a_file_may_be_named_by_its_address(tmp_path: Path) -> None:
+    path = tmp_path / "한 장.png"
+    path.write_bytes(picture())
+    listed = tmp_path / "list.txt"
+    listed.write_text(path.as_uri())
+    [by_path] = list_items([str(path)], Page)
+    assert list(list_items([listed.read_text()], Page)) == [by_path]
+    assert list(list_items([f"@{listed}"], Page)) == [by_path]
+    made = CliRunner().invoke(
+        app, ["parse", str(path), "-o", (tmp_path / "out").as_uri(), "--layout", "rules", "--quiet"]
+    )
+    assert made.exit_code == 0, made.output
+    assert (tmp_path / "out" / "run.json").is_file()
+    with pytest.raises(UsageError, match="lies in OUT"):
+        run([(tmp_path / "out" / "items").as_uri()], tmp_path / "out")
 
 
 def test_who_names_this_machine_may_be_led_around_in_it(server: str, tmp_path: Path) -> None:

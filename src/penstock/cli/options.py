@@ -17,7 +17,7 @@ import typer
 
 from penstock.cli.running.log_file import LogLevelName, log_file, logging_from
 from penstock.errors import UsageError
-from penstock.object_stores import is_object_address
+from penstock.object_stores import is_hub_address, is_object_address, local_path
 from penstock.options.option import GROUPS, Option
 from penstock.store.remote import mirrored
 
@@ -146,8 +146,12 @@ def _log_from(context: typer.Context, level: LogLevelName) -> LogLevelName:
 
 def _here(context: typer.Context, out: Path | None) -> Path | None:
     """Returns OUT as a folder of this machine. An address has a mirror here, for as long as the verb runs."""
-    if out is None or context.resilient_parsing or not is_object_address(out):
+    if out is None or context.resilient_parsing:
         return out
+    if is_hub_address(out):
+        raise UsageError("A run writes nothing to the Hub.", "Choose a folder; then: penstock upload OUT")
+    if not is_object_address(out):
+        return Path(local_path(str(out)))
     reads_all = context.info_name != "parse"  # which needs to know rows, not crops
     return context.with_resource(mirrored(str(out), everything=reads_all))
 

@@ -14,6 +14,7 @@ from penstock.sources import formats
 from penstock.sources.formats import READABLE, Kind
 from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
+from penstock.sources.remote.download import Addressed
 
 # a folder of scans has notes among them: these are read where a user names them
 UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole"})
@@ -46,7 +47,7 @@ class Candidate:
 
     def failed(self, failure: Failure, part: int = 0) -> Item:
         """Returns the one item of what cannot be read: the file, or its pages from `part` on."""
-        uri = str(self.found.path) if _is_text(self.found.path) else self.found.document
+        uri = self.found.place if _is_text(self.found.path) else self.found.document
         id, document = f"{self.prefix}/{part:05d}", self.found.document
         source = self.found.source
         return Item(id=id, uri=uri, document=document, part=part, failure=failure, source=source)
@@ -167,7 +168,8 @@ def _prefix(found: FoundFile, status: os.stat_result | None) -> str:
     if found.digest:
         return f"{stem}-{found.digest}"
     if status is None:
-        return f"{stem}-{hashed(found.document, 'missing')}"
+        facts = (found.document, found.place) if isinstance(found.stored, Addressed) else (found.document,)
+        return f"{stem}-{hashed(*facts, 'missing')}"
     return file_prefix(found.document, status)
 
 

@@ -22,34 +22,17 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from penstock.errors import BadInput, UsageError
-from penstock.object_stores import is_object_address
-from penstock.redaction import SafeRepr, bare_address
+from penstock.object_stores import is_hub_address, is_object_address, local_path
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
-from penstock.sources.remote.download import downloaded_once, is_url
+from penstock.sources.remote.download import Addressed, is_url
+from penstock.sources.remote.hub_files import HubFile, hub_files_at
 from penstock.sources.remote.objects import StoredObject, objects_at
 from penstock.sources.unique_names import kept_parts
 
 SAVED = ("_files", ".files", "_파일")  # what browsers add to a page's name for the folder of its pictures
 SPOOL_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Addressed(SafeRepr):
-    """What is at an http(s) address, and where it is kept on this machine once it is fetched."""
-
-    url: str
-    downloads: Path
-
-    def fetch(self) -> Path:
-        """Downloads it, unless it was before. Raises BadInput with the reason where that fails."""
-        try:
-            return downloaded_once(self.url, self.downloads).resolve()
-        except UsageError as exc:
-            raise BadInput(_after_address(self.url, exc)) from exc
-        except OSError as exc:
-            raise BadInput(f"cannot be kept in {self.downloads}: {_reason(exc)}.") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +44,17 @@ class FoundFile:
     named: bool = False  # by the user: a file that cannot be read is then reported, not skipped
     digest: str = ""  # of the content, where path and time mean nothing
     problem: str = ""
-    stored: StoredObject | Addressed | None = None  # to be fetched before it is opened
+    stored: StoredObject | HubFile | Addressed | None = None  # to be fetched before it is opened
     is_mine: bool = False  # it falls to this rank, whatever it is called: it was brought for this rank
     page: int | None = None  # it is this page, from 0, of a document whose pages are files of their own
     source: str = ""  # the file that `path` was printed from, or that could not be printed
     advice: str = ""  # what to do about the problem
     depth: int = 0  # how many archives it lies in
+
+    @property
+    def place(self) -> str:
+        """What a row without a file names: the address, or the path."""
+        return self.stored.shown if isinstance(self.stored, Addressed) else str(self.path)
 
     def fetched(self) -> FoundFile:
         """Returns the file on this machine, or why it could not be brought here."""
@@ -105,6 +93,7 @@ def expand(
 
     What is at an address is kept in `downloads`, or as long as this process lasts.
     """
+    inputs = [local_path(text) for text in inputs]
     kept = _kept_parts(inputs)
     for text in inputs:
         if text == "-":
@@ -121,7 +110,7 @@ def expand(
 def refuse_inside(inputs: Sequence[str], out: Path) -> None:
     """Raises UsageError if an input is OUT or lies in it: results would lie among the user's files."""
     real = out.resolve()
-    for text in inputs:
+    for text in map(local_path, inputs):
         if is_object_address(text):
             continue
         with contextlib.suppress(OSError, RuntimeError):  # the listing says why it cannot be looked at
@@ -154,10 +143,9 @@ def _named(
     text: str, downloads: Path | None, document: Sequence[str] = (), above: Sequence[str] = ()
 ) -> Iterator[Entry]:
     """Yields what an address or a path is."""
-    if is_object_address(text):
+    if is_object_address(text) or is_hub_address(text):
         yield from _in_a_store(text, downloads or temporary_folder())
-        return
-    if is_url(text) and not os.path.lexists(text):
+    elif is_url(text) and not os.path.lexists(text):
         yield _at_address(text, downloads or temporary_folder())
     else:
         yield from _one(text, document, above)
@@ -165,7 +153,8 @@ def _named(
 
 def _in_a_store(text: str, downloads: Path) -> Iterator[Entry]:
     yield Begin()
-    for stored in objects_at(text, downloads):
+    found = hub_files_at(text, downloads) if is_hub_address(text) else objects_at(text, downloads)
+    for stored in found:
         yield FoundFile(stored.kept, stored.document, named=True, stored=stored)
     yield End(Path(text), safe_document([text]), "holds no PDF, picture or dataset.")
 
@@ -174,15 +163,6 @@ def _at_address(url: str, downloads: Path) -> FoundFile:
     """Returns what is to be downloaded. An address that gives nothing fails alone."""
     name = PurePosixPath(url.partition("?")[0]).name
     return FoundFile(Path(name), safe_document([name]), named=True, stored=Addressed(url, downloads))
-
-
-def _after_address(url: str, exc: UsageError) -> str:
-    """Returns what is wrong as words that follow a name."""
-    message = str(exc)
-    with contextlib.suppress(ValueError):  # an address that is none
-        if message.startswith(bare_address(url)):
-            return message.removeprefix(bare_address(url)).lstrip()
-    return f"cannot be downloaded: {message}"
 
 
 @functools.cache
@@ -240,7 +220,7 @@ def _from_lines(lines: Iterator[bytes] | IO[bytes], downloads: Path | None) -> I
     for number, line in enumerate(lines):
         text = line.removeprefix(b"\xef\xbb\xbf" if number == 0 else b"").rstrip(b"\r\n")
         if text.strip():
-            yield from _listed(os.fsdecode(text), downloads)
+            yield from _listed(local_path(os.fsdecode(text)), downloads)
 
 
 def _listed(text: str, downloads: Path | None) -> Iterator[Entry]:

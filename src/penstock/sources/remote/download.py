@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from pathlib import Path, PurePosixPath
@@ -42,6 +44,34 @@ class Download(SafeRepr):
     url: str
     path: str
     max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed(SafeRepr):
+    """What is at an http(s) address, and where it is kept on this machine once it is fetched."""
+
+    url: str
+    downloads: Path
+
+    @property
+    def shown(self) -> str:
+        """The address without what may be a secret."""
+        try:
+            return bare_address(self.url)
+        except ValueError:  # an address that is none
+            return PurePosixPath(self.url.partition("?")[0]).name
+
+    def fetch(self) -> Path:
+        """Downloads it, unless it was before. Raises BadInput with the reason where that fails."""
+        try:
+            return downloaded_once(self.url, self.downloads).resolve()
+        except UsageError as exc:
+            message = str(exc)
+            own = message.startswith(self.shown)  # words that follow a name
+            reason = message.removeprefix(self.shown).lstrip() if own else f"cannot be downloaded: {message}"
+            raise BadInput(reason) from exc
+        except OSError as exc:
+            raise BadInput(f"cannot be kept in {self.downloads}: {exc.strerror or exc}.") from exc
 
 
 def is_url(text: str) -> bool:
@@ -124,6 +154,8 @@ def _fetch(asked: Download) -> int:
         request = urllib.request.Request(asked.url, headers=headers)
         with _opener().open(request, timeout=SILENCE_S) as answer:
             size = _copied(answer, asked)
+            modified = _modified(answer.headers.get("Last-Modified", ""))
+            os.utime(asked.path, (modified, modified))
             promised = answer.headers.get("Content-Length", "")
             if promised.isdecimal() and size != int(promised):
                 raise BadInput(f"{size:,} of {int(promised):,} bytes came.", "Try again.")
@@ -145,6 +177,14 @@ def _copied(answer: HTTPResponse, asked: Download) -> int:
                 raise BadInput(f"it is larger than {asked.max_bytes:,} bytes.")
             file.write(chunk)
     return size
+
+
+def _modified(text: str) -> float:
+    """Returns the time that a server says; without one 1970, so that ids are the same on every machine."""
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp())
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
 
 
 def _opener() -> urllib.request.OpenerDirector:

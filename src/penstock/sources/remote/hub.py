@@ -48,8 +48,7 @@ def download(
     """
     hub = _client()
     with _our_errors(repo, token):
-        api = hub.HfApi(token=token)
-        commit = str(api.dataset_info(repo, revision=revision).sha)
+        commit = str(hub.HfApi(token=token).dataset_info(repo, revision=revision).sha)
         hub.snapshot_download(
             repo,
             repo_type="dataset",
@@ -59,6 +58,29 @@ def download(
             allow_patterns=list(files) or None,
         )
     return Snapshot(repo, commit, folder)
+
+
+def commit_of(repo: str, revision: str | None) -> str:
+    """Returns the commit that a revision of a dataset, or the newest, is now."""
+    hub = _client()
+    with _our_errors(repo, None):
+        return str(hub.HfApi().dataset_info(repo, revision=revision).sha)
+
+
+def tree(repo: str, commit: str) -> Iterator[tuple[str, int, str]]:
+    """Yields name, size and hash of each file of a dataset as the Hub sends them."""
+    hub = _client()
+    with _our_errors(repo, None):
+        for entry in hub.HfApi().list_repo_tree(repo, recursive=True, revision=commit, repo_type="dataset"):
+            if isinstance(entry, hub.hf_api.RepoFile):
+                yield entry.path, entry.size, entry.blob_id
+
+
+def download_file(repo: str, name: str, commit: str, folder: Path) -> None:
+    """Downloads one file of a dataset below a folder."""
+    hub = _client()
+    with _our_errors(repo, None):
+        hub.HfApi().hf_hub_download(repo, name, repo_type="dataset", revision=commit, local_dir=str(folder))
 
 
 def upload(
