@@ -17,6 +17,7 @@ from PIL import Image
 from penstock.page import Page
 from penstock.sources.listing import list_items
 from penstock.sources.partition import ALL, Partition
+from tests.support.loaded import load_items
 from tests.support.made_pdf import pdf, text
 
 REPORT = pdf([text("first"), text("second")])
@@ -243,6 +244,24 @@ def test_a_zip_gives_all_that_is_read_and_counts_the_rest(tmp_path: Path) -> Non
     ]  # fmt: skip
     assert not [page.failure for page in pages if page.failure]
     assert left == Counter({".bin": 1, ".pdf": 1})
+
+
+def test_a_saved_web_page_in_a_zip_has_its_pictures(tmp_path: Path) -> None:
+    page = (
+        b'<html><body><p>Rain</p><img src="./%s/a.png" alt="A"><img src="%s/../x.png" alt="X"></body></html>'
+    )
+    name = "비가 오는 날: " + "긴 " * 30 + "제목"
+    folder = f"{name}_files".encode()
+    files = [
+        (f"{name}_files/a.png", png()), (f"in/{name}.html", page % (folder, folder)), ("x.png", png("red")),
+        (f"{name}_files/style.css", b"p { }"), (f"{name}.html", page % (folder, folder)),
+        (f"{name}_files/../../x.png", png("red")), (f"{name}_files/frame.html", HTML),
+    ]  # fmt: skip
+    items = listed(zipped(tmp_path / "all.zip", files), tmp_path / "kept")
+    assert [item.media for item in items] == ["html", "image", "html"]
+    other, _, saved = (load_items([item])[0] for item in items)
+    crops = [[region.crop is not None for region in page.regions] for page in (other, saved)]
+    assert crops == [[False, False, False], [False, True, False]]
 
 
 def test_archives_in_archives_end(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ Kind = Literal[
     "markdown", "text", "csv", "eml", "warc", "wacz", "tar", "zip",
 ]  # fmt: skip
 
+SAVED = ("_files", ".files", "_파일")  # what browsers add to a page's name for the folder of its pictures
 HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, appendix H)
 TABLES = frozenset({"arrow", "parquet"})
 ARCHIVES = frozenset({"warc", "wacz", "tar", "zip"})

@@ -31,7 +31,6 @@ from penstock.sources.remote.hub_files import HubFile, hub_files_at
 from penstock.sources.remote.objects import StoredObject, objects_at
 from penstock.sources.unique_names import kept_parts
 
-SAVED = ("_files", ".files", "_파일")  # what browsers add to a page's name for the folder of its pictures
 SPOOL_BYTES = 1 << 20
 
 
@@ -334,7 +333,7 @@ def _sorted_entries(
 ) -> Iterator[Entry | tuple[str, ...]]:
     shards = [Path(entry.path) for entry in entries if _is_table(entry.name)]
     stems = [entry.name.rpartition(".")[0] for entry in entries if _is_page(entry.name)]
-    of_pages = {f"{stem}{word}" for stem in stems for word in SAVED}
+    of_pages = {f"{stem}{word}" for stem in stems for word in formats.SAVED}
     groups = {group.shards[0].name: group for group in group_shards(shards, "/".join(label))}
     for entry in entries:
         is_folder = _is_folder(entry)

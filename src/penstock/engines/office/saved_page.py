@@ -28,7 +28,7 @@ class _SavedPictures:
         """Returns a picture by its address; nothing for what is elsewhere, or a link that leads elsewhere."""
         parts = PurePosixPath(unquote(source.partition("?")[0])).parts
         names = [part for part in parts if part != "."]
-        if self._folder is None or len(names) < 2 or names[0] != self._folder.name or ".." in names:
+        if self._folder is None or len(names) < 2 or not names[0].endswith(BESIDE) or ".." in names:
             return no_picture(source)
         path = self._folder.joinpath(*names[1:])
         try:

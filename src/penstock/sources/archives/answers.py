@@ -52,7 +52,7 @@ class ArchiveAnswers:
         for member in self._documents(left_out, end):
             self._given += 1
             found.append(member)
-            num_bytes += len(member.data)
+            num_bytes += member.num_bytes
             if len(found) >= MAX_AT_ONCE or num_bytes >= MAX_ANSWER_BYTES:
                 return Members(tuple(found), dict(left_out))
         return Members(tuple(found), dict(left_out), is_last=self._error is None and time.monotonic() < end)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from penstock.errors import BadInput
 from penstock.processes.child import Child
+from penstock.sources import formats
 from penstock.sources.archives.answers import open_archives
 from penstock.sources.archives.members import Member, Members, NextMembers
 from penstock.sources.ids import hashed, safe_document
@@ -61,7 +62,7 @@ class ArchiveListing:
         given = 0
         while True:
             answer = self._child.call(NextMembers(str(path), kind, given), DEADLINE_S)
-            allowed -= sum(FILE_BYTES + len(one.data) for one in answer.found)
+            allowed -= sum(FILE_BYTES * (1 + len(one.beside)) + one.num_bytes for one in answer.found)
             if allowed < 0:
                 raise BadInput("it unpacks to far more than it is: no documents are packed so well.")
             self._left_out.update(answer.left_out)
@@ -78,7 +79,9 @@ def _kept(member: Member, home: Path, above: str, number: int) -> FoundFile:
     problem = member.problem
     if not problem:
         try:
-            _keep(member, path)
+            _keep(member.data, member.modified, path)
+            for name, data in member.beside:
+                _keep(data, member.modified, path.with_name(f"{path.stem}{formats.SAVED[0]}") / name)
         except OSError as exc:
             problem = f"cannot be kept in {home}: {exc.strerror}."
     return FoundFile(
@@ -86,8 +89,8 @@ def _kept(member: Member, home: Path, above: str, number: int) -> FoundFile:
     )
 
 
-def _keep(member: Member, path: Path) -> None:
-    """Writes a document, unless it is there."""
-    if not is_kept(path, len(member.data)):
-        with kept_file(path, int(member.modified * SECOND)) as part:
-            part.write_bytes(member.data)
+def _keep(data: bytes, modified: float, path: Path) -> None:
+    """Writes a file, unless it is there."""
+    if not is_kept(path, len(data)):
+        with kept_file(path, int(modified * SECOND)) as part:
+            part.write_bytes(data)

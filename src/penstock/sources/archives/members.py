@@ -18,7 +18,8 @@ LEFT_OUT = formats.TABLES | {"warc", "wacz"}
 class Member:
     """A document of an archive, or, with `problem`, why it cannot be read.
 
-    `page` counts, from 0, the pages of a document whose pages are files of their own.
+    `page` counts, from 0, the pages of a document whose pages are files of their own. `beside` are the
+    pictures of a saved web page, by their names below its folder.
     """
 
     name: str  # below the archive's own
@@ -27,6 +28,11 @@ class Member:
     problem: str = ""
     advice: str = ""
     page: int | None = None
+    beside: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+
+    @property
+    def num_bytes(self) -> int:
+        return len(self.data) + sum(len(data) for _, data in self.beside)
 
 
 @dataclass(frozen=True, slots=True)
