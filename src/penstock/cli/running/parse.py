@@ -94,7 +94,9 @@ class Reading(SafeRepr):
             for text in page_texts(client, job.id, formats or ["md"]):
                 print(text, flush=True)
         if not self.shown.quiet:
-            print(f"{plural(job.done, 'page')} read by {redacted(url)}, {job.failed} failed.", file=sys.stderr)
+            print(
+                f"{plural(job.done, 'page')} read by {redacted(url)}, {job.failed} failed.", file=sys.stderr
+            )
         if job.failed:
             raise typer.Exit(1)
 
