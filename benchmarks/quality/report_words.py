@@ -87,11 +87,12 @@ their precision 0.804 → 0.666, TEDS 0.469 → 0.469, formulas' edit 0.125 → 
 All of the gain in text and order is of one source (`rendered_multilang` 0.604 → 0.005). On 14 scans and
 pictures of the check half, 7 sources: text edit 0.258 → 0.123 (typewriting 0.501 → 0.077 and 0.188 → 0.174,
 old books 0.342 → 0.239, Korean 0.001 → 0.001), boxes of blocks F1 0.461 → 0.926, letters of papers 0.963 →
-0.940; 4.6 → 6.7 CPU s a page. `--effort best` uses the network wherever it was fetched, `balanced` on pages that
-have no words of their own, such as scans and photos. `balanced` with and without it, 20 scans and pictures a half, 10 sources,
-tune / check: text edit 0.322 → 0.298 / 0.420 → 0.322 (newspapers 0.650 → 0.594, handwriting 0.840 → 0.853), order 0.490 → 0.093 /
-0.248 → 0.213, boxes of blocks F1 0.271 → 0.600 / 0.230 → 0.463, headings 0.333 → 1.000 / 0.444 → 0.500, Korean and receipts the
-same; 6.9 → 9.4 / 9.9 → 11.3 CPU s a page."""
+0.940; 4.6 → 6.7 CPU s a page. `--effort best` uses the network wherever it was fetched, `balanced` on
+pages without words of their own, such as scans and photos. `balanced` with and without it, 20 scans and
+pictures a half, 10 sources, tune / check: text edit 0.322 → 0.298 / 0.420 → 0.322 (newspapers 0.650 →
+0.594, handwriting 0.840 → 0.853), order 0.490 → 0.093 / 0.248 → 0.213, boxes of blocks F1 0.271 → 0.600 /
+0.230 → 0.463, headings 0.333 → 1.000 / 0.444 → 0.500, Korean and receipts the same; 6.9 → 9.4 / 9.9 → 11.3
+CPU s a page."""
 BY_SCHEMA = """\
 ## Fields by a schema
 
