@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from threading import Event, Thread
 
@@ -73,7 +74,6 @@ def test_forty_pages_and_forty_pictures_survive_a_blow(
     done: list[Page] = []
     outcomes: list[Answer | EngineError] = []
     recipe = plan(fragile.url, labels=("text",), api_key=KEY)
-    requests = [ChatRequest(picture(250, 150, n), PROMPT, 64) for n in range(40)]
     struck = Event()
 
     def read() -> None:
@@ -81,9 +81,12 @@ def test_forty_pages_and_forty_pictures_survive_a_blow(
         for page in penstock.parse(forty_pages, out=out, recipe=recipe, order="completion"):
             done.append(page)
 
-    def ask_until_struck() -> None:  # again and again: nobody knows how soon the run has its first pages
-        while not struck.is_set():
-            outcomes.extend(client.ask(requests))
+    def ask_until_struck() -> None:  # other pictures each time: those that were answered are not sent again
+        for first in count(step=40):
+            wanted = range(first, first + 40)
+            outcomes.extend(client.ask([ChatRequest(picture(250, 150, n), PROMPT, 64) for n in wanted]))
+            if struck.is_set():
+                return
 
     runner, asker = Thread(target=read, daemon=True), Thread(target=ask_until_struck, daemon=True)
     with open_client(fragile) as client:
