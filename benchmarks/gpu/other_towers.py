@@ -1,11 +1,10 @@
-"""Where the time of other models' vision towers goes in vLLM: products, attention, moving memory.
+"""Measures other models' vision towers in vLLM, its own code and the plugin's: time, where it goes, accuracy.
 
     python benchmarks/gpu/other_towers.py            # a card: the models' real shapes, random weights
-    python benchmarks/gpu/other_towers.py --smoke    # a CPU: two layers, a small picture
+    python benchmarks/gpu/other_towers.py --smoke    # a CPU: two layers, a small picture, vLLM's own code
 
-GLM-OCR's tower spent half of its time in kernels that only move memory, and waited for launches. This tells
-of Qwen3-VL-Embedding's, PaddleOCR-VL's and DeepSeek-OCR's whether a plugin like ours could gain as much.
-`idle` is the share of the pass in which the card waits for the next launch. The last line is JSON.
+`idle` is the share of a pass in which the card waits for the next launch. Errors are relative to vLLM's own
+code in float32. Weights are random, of a trained network's scale. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -16,21 +15,23 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import torch
 from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
-from transformers import CLIPVisionConfig, PretrainedConfig
-from vllm.config import set_current_vllm_config
-from vllm.model_executor.models import deepencoder, paddleocr_vl, qwen3_vl
+
+from penstock.vllm_plugin.patch import fast_method
+from penstock.vllm_plugin.places import PLACES, Place
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from benchmarks.lib import real_tower
 from benchmarks.lib.common import finish
-from benchmarks.lib.real_shapes import QWEN_VISION
-from benchmarks.lib.real_tower import filled, start_vllm
+from benchmarks.lib.real_tower import built, noise, relative, start_vllm
 
 Pass = Callable[[], Any]
+Cases = dict[str, tuple[Any, ...]]  # what a tower's method is given
 PRODUCTS = ("gemm", "nvjet", "cutlass", "cublas", "sm90_xmma", "conv")
 ATTENTION = ("flash", "fmha", "attention")
 # rows and columns of patches: a page as the pipeline embeds it, crops of GLM-OCR's benchmarks
@@ -39,86 +40,52 @@ CROP_GRIDS = ((20, 140), (28, 106), (64, 140))
 ROUNDS = 7
 
 
-def qwen3_vl_embedding(depth: int, small: bool) -> dict[str, Pass]:
-    """One page at a time, and four pages together as a filling server has them."""
-    shape = PretrainedConfig(
-        **{**QWEN_VISION, "depth": depth or QWEN_VISION["depth"]},
-        num_position_embeddings=2_304, patch_size=16, spatial_merge_size=2, temporal_patch_size=2,
-        in_channels=3, hidden_act="gelu_pytorch_tanh",
-    )  # fmt: skip
-    shape.deepstack_visual_indexes = [] if depth else shape.deepstack_visual_indexes
-    tower = filled(qwen3_vl.Qwen3_VisionTransformer(shape, norm_eps=1e-6))
+def qwen_cases(tower: Any, small: bool) -> Cases:
+    """One page, and four pages together as a filling server has them."""
     rows, columns = (8, 6) if small else PAGE_GRID
 
-    def run(pages: int) -> Any:
-        pixels = _noise(tower, pages * rows * columns, 3 * 2 * 16 * 16)
-        grid = [[1, rows, columns]] * pages
-        return lambda: tower(pixels, grid)
-
-    return {"one page": run(1), "four pages": run(4)}
-
-
-def paddleocr(depth: int, small: bool) -> dict[str, Pass]:
-    """Three crops: vLLM encodes one after the other."""
-    shape = PretrainedConfig(
-        hidden_size=1_152, intermediate_size=4_304, num_hidden_layers=depth or 27, num_attention_heads=16,
-        num_channels=3, image_size=384, patch_size=14, hidden_act="gelu_pytorch_tanh", layer_norm_eps=1e-6,
-        spatial_merge_size=2, attention_dropout=0.0,
-    )  # fmt: skip
-    tower = filled(paddleocr_vl.SiglipVisionModel(shape))
-    grids = ((4, 6),) if small else CROP_GRIDS
-    pixels = [_noise(tower, rows * columns, 3, 14, 14) for rows, columns in grids]
-
-    def encode(crop: Any, rows: int, columns: int) -> Any:
-        count = rows * columns
-        return tower(
-            pixel_values=crop.unsqueeze(0),
-            image_grid_thw=[(1, rows, columns)],
-            position_ids=torch.arange(count, device=crop.device),
-            interpolate_pos_encoding=True,
-            cu_seqlens=torch.tensor([0, count], dtype=torch.int32, device=crop.device),
+    def pages(count: int) -> tuple[Any, ...]:
+        return noise(tower, 1, count * rows * columns, 3 * 2 * 16 * 16), torch.tensor(
+            [[1, rows, columns]] * count
         )
 
-    return {"three crops": lambda: [encode(crop, *grid) for crop, grid in zip(pixels, grids, strict=True)]}
+    return {"one page": pages(1), "four pages": pages(4)}
 
 
-def deepseek_ocr(depth: int, small: bool) -> dict[str, Pass]:
-    """A page in one piece of 1,024 pixels and six of 640, each through SAM and then CLIP."""
-    sam = filled(deepencoder.build_sam_vit_b())
-    shape = CLIPVisionConfig(
-        hidden_size=1_024, intermediate_size=4_096, num_attention_heads=16, num_hidden_layers=depth or 24,
-        image_size=224, patch_size=14, projection_dim=512, layer_norm_eps=1e-5,
-    )  # fmt: skip
-    clip = filled(deepencoder.DeepCLIPVisionTransformer(config=shape))
-    pieces = (
-        [_noise(sam, 1, 3, 640, 640)]
-        if small
-        else [_noise(sam, 1, 3, 1024, 1024), _noise(sam, 6, 3, 640, 640)]
-    )
-    return {"one page": lambda: [clip(piece, sam(piece)) for piece in pieces]}
+def paddle_cases(model: Any, small: bool) -> Cases:
+    """One crop, three, and eight, which no graph holds."""
+
+    def crops(grids: Any) -> tuple[Any, ...]:
+        pixels = [noise(model, 1, rows * columns, 3, 14, 14) for rows, columns in grids]
+        grid = torch.tensor([(1, *grid) for grid in grids])
+        return (SimpleNamespace(pixel_values=pixels, image_grid_thw=grid),)
+
+    known = ((4, 6),) if small else CROP_GRIDS
+    return {"one crop": crops(known[:1]), "two crops": crops(known[:2]), "three crops": crops(known)}
 
 
-TOWERS = {
-    "Qwen3-VL-Embedding-2B": qwen3_vl_embedding,
-    "PaddleOCR-VL": paddleocr,
-    "DeepSeek-OCR": deepseek_ocr,
+def deepseek_cases(model: Any, small: bool) -> Cases:
+    """A page in one view of 1,024 pixels and six tiles of 640."""
+    view, tile, shape = (128, 64, (2, 1)) if small else (1024, 640, (2, 3))
+    tiles = noise(model, 1, shape[0] * shape[1], 3, tile, tile)
+    return {"one page": (noise(model, 1, 1, 3, view, view), tiles, torch.tensor([shape]))}
+
+
+_, PADDLE, QWEN, DEEPSEEK = PLACES
+TOWERS: dict[str, tuple[Place, Callable[[bool], Any], Callable[[Any, bool], Cases]]] = {
+    "PaddleOCR-VL": (PADDLE, real_tower.paddleocr, paddle_cases),
+    "Qwen3-VL-Embedding-2B": (QWEN, real_tower.qwen3_vl_embedding, qwen_cases),
+    "DeepSeek-OCR": (DEEPSEEK, real_tower.deepseek, deepseek_cases),
 }
-
-
-def _noise(tower: Any, *shape: int) -> Any:
-    weight = next(tower.parameters())
-    values = torch.randn(*shape, generator=torch.Generator().manual_seed(1), device="cpu")
-    return values.to(weight.device, weight.dtype)
 
 
 def measured(run: Pass) -> dict[str, float]:
     """Wall milliseconds of a pass, and the card's by kind of kernel."""
-    with torch.inference_mode():
+    run()
+    took = statistics.median(_wall_ms(run) for _ in range(ROUNDS))
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as watched:
         run()
-        took = statistics.median(_wall_ms(run) for _ in range(ROUNDS))
-        with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as watched:
-            run()
-            _settle()
+        _settle()
     kinds = {"products": 0.0, "attention": 0.0, "memory": 0.0}
     for event in watched.key_averages():
         if event.device_type == DeviceType.CPU:
@@ -147,26 +114,66 @@ def _kind(kernel: str) -> str:
     return "products" if any(word in name for word in PRODUCTS) else "memory"
 
 
+def compared(name: str, config: Any, small: bool) -> list[dict[str, Any]]:
+    place, make, cases_of = TOWERS[name]
+    device = "cpu" if small else "cuda"
+    tower = built(config, lambda: make(small), device, torch.float32 if small else torch.bfloat16)
+    ways = {"vLLM's own": getattr(tower, place.method)}
+    if not small:
+        before = torch.cuda.mem_get_info()[0]
+        ways["fast, no graphs"] = fast_method(tower, place, "fast", graphs=False)
+        ways["fast"] = fast_method(tower, place, "fast", graphs=True)
+        print(f"{name}: graphs take {(before - torch.cuda.mem_get_info()[0]) / 1e6:.0f} MB", flush=True)
+    rows = []
+    cases = cases_of(tower, small)
+    errors = {} if small else _errors(config, place, make, cases, ways)
+    for case, given in cases.items():
+        for way, method in ways.items():
+            row = measured(lambda method=method, given=given: method(*given))  # type: ignore[misc]
+            rows.append({"tower": name, "case": case, "way": way, **row, "error": errors.get((case, way))})
+            shares = ", ".join(f"{kind} {row[kind]:.1f}" for kind in ("products", "attention", "memory"))
+            off = f"; off by {errors[case, way]:.2%}" if errors else ""
+            shown = f"{row['ms']:.1f} ms; card: {shares} ms; idle {row['idle']:.0%}{off}"
+            print(f"{name}, {case}, {way}: {shown}", flush=True)
+    return rows
+
+
+def _errors(
+    config: Any, place: Place, make: Callable[[bool], Any], cases: Cases, ways: dict[str, Any]
+) -> dict[tuple[str, str], float]:
+    """How far each way is from vLLM's own code in float32."""
+    exact = built(config, lambda: make(False), "cuda", torch.float32)
+    found = {}
+    for case, given in cases.items():
+        truth = _flat(getattr(exact, place.method)(*(_float32(value) for value in given)))
+        for way, method in ways.items():
+            found[case, way] = relative(_flat(method(*given)), truth)
+    return found
+
+
+def _float32(value: Any) -> Any:
+    if isinstance(value, SimpleNamespace):
+        pixels = [pixels.float() for pixels in value.pixel_values]
+        return SimpleNamespace(pixel_values=pixels, image_grid_thw=value.image_grid_thw)
+    return value.float() if value.is_floating_point() else value
+
+
+def _flat(result: Any) -> Any:
+    return result if isinstance(result, torch.Tensor) else torch.cat(list(result))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--smoke", action="store_true", help="two layers and a small picture, on a CPU")
+    parser.add_argument("--only", default=list(TOWERS), nargs="+", choices=list(TOWERS))
     options = parser.parse_args()
-    device, dtype = ("cpu", torch.float32) if options.smoke else ("cuda", torch.bfloat16)
-    config, results = start_vllm(), {}
-    torch.set_default_dtype(dtype)
-    for name, make in TOWERS.items():
-        with set_current_vllm_config(config):
-            with torch.device(device):
-                passes = make(2 if options.smoke else 0, options.smoke)
-            for case, run in passes.items():
-                row = results[f"{name}, {case}"] = measured(run)
-                shares = ", ".join(f"{kind} {row[kind]:.1f}" for kind in ("products", "attention", "memory"))
-                print(
-                    f"{name}, {case}: {row['ms']:.1f} ms; card: {shares} ms; idle {row['idle']:.0%}",
-                    flush=True,
-                )
+    torch.backends.cudnn.allow_tf32 = False  # of the float32 towers, which are the truth
+    config, results = start_vllm(), []
+    with torch.inference_mode():
+        for name in options.only:
+            results += compared(name, config, options.smoke)
     finish("other_towers", results=results)
 
 

@@ -20,13 +20,15 @@ from typing import Any
 
 import torch
 
-from penstock.vllm_plugin.patch import fast_forward
+from penstock.vllm_plugin.patch import fast_method
+from penstock.vllm_plugin.places import PLACES
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import finish
 from benchmarks.lib.known_pages import HEIGHT, WIDTH, boxes_of
 from benchmarks.lib.real_tower import build_tower, noise_pixels, relative, start_vllm
 
+GLM_OCR = PLACES[0]
 PATCH, TOKEN = 14, 28  # pixels a side
 GRIDS = (
     [[1, 16, 24]],
@@ -65,15 +67,15 @@ def milliseconds(call: Callable[[], Any], repeats: int) -> float:
 
 def forwards(tower: Any) -> dict[str, Forward]:
     free, began = torch.cuda.mem_get_info()[0], time.perf_counter()
-    captured = fast_forward(tower, "fast")
+    captured = fast_method(tower, GLM_OCR, "fast", graphs=True)
     torch.cuda.synchronize()
     taken = (free - torch.cuda.mem_get_info()[0]) / 1e6
     print(f"graphs: {time.perf_counter() - began:.1f} s, {taken:.0f} MB", flush=True)
     return {
         "vLLM's own": tower.forward,
-        "fast, no graphs": fast_forward(tower, "fast", graphs=False),
+        "fast, no graphs": fast_method(tower, GLM_OCR, "fast", graphs=False),
         "fast": captured,
-        "fp8": fast_forward(tower, "fp8"),
+        "fp8": fast_method(tower, GLM_OCR, "fp8", graphs=True),
     }
 
 

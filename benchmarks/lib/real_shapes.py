@@ -63,6 +63,36 @@ QWEN_VISION: dict[str, Any] = {
     "deepstack_visual_indexes": [5, 11, 17],
 }
 
+# PaddlePaddle/PaddleOCR-VL-1.5, config.json
+PADDLE_TEXT: dict[str, Any] = {
+    "vocab_size": 103_424,
+    "hidden_size": 1_024,
+    "intermediate_size": 3_072,
+    "num_hidden_layers": 18,
+    "num_attention_heads": 16,
+    "num_key_value_heads": 2,
+    "head_dim": 128,
+    "max_position_embeddings": 131_072,
+    "rms_norm_eps": 1e-5,
+    "use_bias": False,
+    "tie_word_embeddings": False,
+    "dtype": "bfloat16",
+    "rope_parameters": {"rope_type": "default", "mrope_section": [16, 24, 24], "rope_theta": 500_000.0},
+}
+PADDLE_VISION: dict[str, Any] = {
+    "hidden_size": 1_152,
+    "intermediate_size": 4_304,
+    "num_hidden_layers": 27,
+    "num_attention_heads": 16,
+    "num_channels": 3,
+    "image_size": 384,
+    "patch_size": 14,
+    "hidden_act": "gelu_pytorch_tanh",
+    "layer_norm_eps": 1e-6,
+    "attention_dropout": 0.0,
+    "spatial_merge_size": 2,
+}
+
 
 def glm_ocr(folder: Path) -> Path:
     checkpoints.glm_ocr(_made(folder))

@@ -7,6 +7,7 @@ import logging
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import pytest
 
 from penstock import vllm_plugin
-from penstock.vllm_plugin import patch
+from penstock.vllm_plugin import patch, places
 
+GLM, PADDLE, QWEN, DEEPSEEK = places.PLACES
 MODEL = """
 class GlmOcrVisionTransformer:
     def forward(self, x, grid_thw, encoder_metadata=None):
@@ -58,7 +60,12 @@ def vllm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def tower_class(mode: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setenv("PENSTOCK_VISION", mode)
     vllm_plugin.register()
-    return importlib.import_module(patch.MODULE).GlmOcrVisionTransformer
+    return importlib.import_module(GLM.module).GlmOcrVisionTransformer
+
+
+def on_a_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = fitting_parts(device=SimpleNamespace(type="cpu"))
+    monkeypatch.setattr(patch, "parts_of", lambda tower, place: parts)
 
 
 def said(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -136,7 +143,8 @@ def test_registering_imports_nothing_of_vllm(vllm: Path, monkeypatch: pytest.Mon
     vllm_plugin.register()
     vllm_plugin.register()  # vLLM calls it in every process, and may call it twice in one
     assert not any(name.partition(".")[0] == "vllm" for name in sys.modules)
-    assert sum(isinstance(finder, patch._WhenImported) for finder in sys.meta_path) == 1
+    waiting = [finder.name for finder in sys.meta_path if isinstance(finder, patch._WhenImported)]
+    assert sorted(waiting) == sorted(place.module for place in places.PLACES)
 
 
 def test_plain_leaves_the_class_alone(vllm: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +163,7 @@ def test_an_unknown_mode_leaves_it_alone_and_says_so(
 def test_a_module_that_was_imported_before_us_is_replaced_too(
     vllm: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    importlib.import_module(patch.MODULE)
+    importlib.import_module(GLM.module)
     assert hasattr(tower_class("auto", monkeypatch).forward, "by_penstock")
 
 
@@ -164,7 +172,7 @@ def test_on_a_cpu_vllms_own_answers_and_one_line_says_why(
 ) -> None:
     caplog.set_level(logging.INFO)
     tower = tower_class("auto", monkeypatch)()
-    tower.device = SimpleNamespace(type="cpu")
+    on_a_cpu(monkeypatch)
     assert [tower.forward(n, [[1, 2, 2]]) for n in range(3)] == [("plain", n) for n in range(3)]
     assert said(caplog) == [
         "penstock: the vision tower stays as vLLM has it: it runs on cpu, and the kernels are for CUDA."
@@ -177,8 +185,8 @@ def test_the_tower_is_chosen_when_the_model_first_runs_without_a_picture(
     caplog.set_level(logging.INFO)
     monkeypatch.setitem(sys.modules, "torch", fake_torch())
     tower = tower_class("auto", monkeypatch)()
-    tower.device = SimpleNamespace(type="cpu")
-    model = importlib.import_module(patch.MODULE).GlmOcrForConditionalGeneration(tower)
+    on_a_cpu(monkeypatch)
+    model = importlib.import_module(GLM.module).GlmOcrForConditionalGeneration(tower)
     assert [model.forward(n, positions=n) for n in range(2)] == [("tokens", 0), ("tokens", 1)]
     assert len(said(caplog)) == 1
     assert tower.forward(7, [[1, 2, 2]]) == ("plain", 7)
@@ -192,7 +200,7 @@ def test_a_model_that_is_traced_or_takes_no_pictures_chooses_nothing(
     torch = fake_torch()
     monkeypatch.setitem(sys.modules, "torch", torch)
     tower = tower_class("auto", monkeypatch)()
-    made = importlib.import_module(patch.MODULE).GlmOcrForConditionalGeneration
+    made = importlib.import_module(GLM.module).GlmOcrForConditionalGeneration
     made(SimpleNamespace()).forward(1)
     torch.compiler.is_compiling = lambda: True
     made(tower).forward(1)
@@ -205,13 +213,13 @@ def test_a_vllm_without_the_tower_is_told(
     vllm.write_text("class GlmOcrVisionTransformer2: pass\n")
     monkeypatch.setenv("PENSTOCK_VISION", "fast")
     vllm_plugin.register()
-    importlib.import_module(patch.MODULE)
+    importlib.import_module(GLM.module)
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert "has no GlmOcrVisionTransformer" in said(caplog)[0]
 
 
 @pytest.mark.parametrize(
-    ("mode", "machine", "tower", "why"),
+    ("mode", "machine", "parts", "why"),
     [
         ("auto", {"version": "0.27.1"}, {}, "vLLM 0.27.1 is none of 0.26, 0.32"),
         ("auto", {"version": "1.26.0"}, {}, "vLLM 1.26.0"),
@@ -223,22 +231,26 @@ def test_a_vllm_without_the_tower_is_told(
     ],
 )
 def test_a_place_that_does_not_fit_is_refused(
-    mode: str, machine: Any, tower: Any, why: str, monkeypatch: pytest.MonkeyPatch
+    mode: str, machine: Any, parts: Any, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place(monkeypatch, **machine)
     with pytest.raises(patch.Unsupported, match=why):
-        patch.check_place(fitting_tower(**tower), mode)
+        patch.check_place(fitting_parts(**parts), mode)
+
+
+def fitting_parts(**more: Any) -> places.Parts:
+    return replace(patch.parts_of(fitting_tower(), GLM), **more)
 
 
 def test_glm_ocr_on_a_card_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     place(monkeypatch)
-    patch.check_place(fitting_tower(), "auto")
-    patch.check_shapes(fitting_tower())
-    patch.check_weights(fitting_tower(), "fp8")
-    assert patch.can_capture(fitting_tower())
-    assert not patch.can_capture(fitting_tower(tp_size=2))
+    parts = fitting_parts()
+    patch.check_place(parts, "auto")
+    patch.check_layers(parts, GLM, "fp8")
+    assert patch.can_capture(parts)
+    assert not patch.can_capture(replace(parts, cards=2))
     place(monkeypatch, get_device_properties=lambda device: SimpleNamespace(total_memory=8e9))
-    assert not patch.can_capture(fitting_tower())
+    assert not patch.can_capture(parts)
 
 
 def changed(**more: Any) -> Any:
@@ -256,7 +268,7 @@ def changed(**more: Any) -> Any:
     [
         (changed(norm1=layer(512)), "another shape .norm."),
         (changed(attn__q_norm=layer(128)), "another shape .heads."),
-        (changed(attn__head_dim=80), "another shape .heads, power."),
+        (changed(attn__head_dim=81), "another shape .heads, even."),
         (changed(mlp__act_fn=object()), "another shape .gate."),
         (changed(mlp__gate_up_proj=SimpleNamespace(output_size_per_partition=1 << 20)), "width"),
         (changed(attn__apply_rotary_emb=SimpleNamespace(is_neox_style=False)), "turn"),
@@ -267,16 +279,67 @@ def changed(**more: Any) -> Any:
 )
 def test_another_models_tower_is_refused(tower: Any, why: str) -> None:
     with pytest.raises(patch.Unsupported, match=why):
-        patch.check_shapes(tower)
+        patch.parts_of(tower, GLM)
 
 
-def test_adapters_and_weights_of_eight_bits_are_refused() -> None:
+def test_adapters_split_layers_and_weights_of_eight_bits_are_refused() -> None:
+    adapted = patch.parts_of(changed(attn__qkv=QKVParallelLinearWithLoRA()), GLM)
     with pytest.raises(patch.Unsupported, match="adapters"):
-        patch.check_weights(changed(attn__qkv=QKVParallelLinearWithLoRA()), "auto")
-    small = changed(mlp__down_proj=layer(1024, 4096, dtype="float8"))
-    patch.check_weights(small, "auto")  # vLLM's own layers compute with them
+        patch.check_layers(adapted, GLM, "auto")
+    patch.check_layers(fitting_parts(cards=2), GLM, "auto")
+    with pytest.raises(patch.Unsupported, match="split over 2 cards"):
+        patch.check_layers(fitting_parts(cards=2), QWEN, "auto")
+    small = patch.parts_of(changed(mlp__down_proj=layer(1024, 4096, dtype="float8")), GLM)
+    patch.check_layers(small, GLM, "auto")  # vLLM's own layers compute with them
     with pytest.raises(patch.Unsupported, match="rounded already"):
-        patch.check_weights(small, "fp8")
+        patch.check_layers(small, GLM, "fp8")
+
+
+def qwen_tower(**more: Any) -> Any:
+    """A small tower of Qwen3-VL's kind, on a card."""
+    norm = layer(64, bias=object())
+    attention = SimpleNamespace(
+        qkv=layer(192, 64),
+        proj=layer(64, 64),
+        attn=SimpleNamespace(is_flash_attn_backend=True),
+        num_attention_heads_per_partition=4,
+        apply_rotary_emb=SimpleNamespace(is_neox_style=True),
+    )
+    bend = SimpleNamespace(approximate="tanh")
+    mlp = SimpleNamespace(linear_fc1=layer(96, 64, bias=object()), act_fn=bend, linear_fc2=layer(64, 96))
+    fitting = {
+        "blocks": [SimpleNamespace(norm1=norm, norm2=norm, attn=attention, mlp=mlp)],
+        "hidden_size": 64,
+        "pos_embed": layer(49, 64),
+        "deepstack_visual_indexes": [],
+        "deepstack_merger_list": [],
+        "device": SimpleNamespace(type="cuda"),
+        "dtype": "bfloat16",
+        "tp_size": 1,
+    }
+    return SimpleNamespace(**{**fitting, **more})
+
+
+def test_qwen3_vl_fits_and_one_of_another_shape_does_not() -> None:
+    assert len(patch.parts_of(qwen_tower(), QWEN).products) == 4
+    for tower, why in (
+        (qwen_tower(hidden_size=32), "norm"),
+        (qwen_tower(pos_embed=layer(50, 64)), "first or last"),
+        (qwen_tower(deepstack_visual_indexes=[3]), "first or last"),
+        (qwen_tower(blocks=[SimpleNamespace()]), "other names"),
+    ):
+        with pytest.raises(patch.Unsupported, match=why):
+            patch.parts_of(tower, QWEN)
+    tower = qwen_tower()
+    tower.blocks[0].mlp.act_fn = SimpleNamespace(approximate="none")
+    with pytest.raises(patch.Unsupported, match="gate"):
+        patch.parts_of(tower, QWEN)
+
+
+@pytest.mark.parametrize("place", [PADDLE, DEEPSEEK], ids=lambda place: place.room)
+def test_a_model_without_the_layers_is_refused(place: places.Place) -> None:
+    with pytest.raises(patch.Unsupported, match="other names"):
+        patch.parts_of(SimpleNamespace(), place)
 
 
 @pytest.mark.parametrize(
@@ -300,11 +363,27 @@ def test_the_fast_tower_is_taken_only_if_it_gives_the_same(
             raise off
         return float(off)
 
-    monkeypatch.setattr(patch, "fast_forward", lambda tower, mode: lambda x, grid: "fast")
+    monkeypatch.setattr(patch, "fast_method", lambda *given, **named: lambda x, grid: "fast")
     monkeypatch.setattr(patch, "_difference", difference)
-    forward = patch._choosing(lambda tower, x, grid, *more: "plain", "fast")
-    answers = [forward(tower, 1, [[1, 2, 2]]) for _ in range(2)]
+    forward = patch._choosing(lambda tower, *given, **named: "plain", GLM, "fast")
+    answers = [forward(tower, 1, [[1, 2, 2]]), forward(tower, 1, grid_thw=[[1, 2, 2]], metadata=None)]
     assert answers == ["fast" if off == 0.02 else "plain"] * 2
     assert len(said(caplog)) == 1
     assert said(caplog)[0].endswith(line)
-    assert forward(tower, 1, [[1, 2, 2]], {"metadata": 1}) == "plain"  # what we know nothing of is vLLM's
+    # what we know nothing of is vLLM's
+    assert forward(tower, 1, [[1, 2, 2]], {"metadata": 1}) == "plain"
+
+
+def test_fp8_is_fast_where_a_tower_has_no_such_products(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    place(monkeypatch)
+    monkeypatch.setattr(patch, "fast_method", lambda owner, place, mode, graphs: lambda x, grid: mode)
+    monkeypatch.setattr(patch, "_difference", lambda *_: 0.0)
+    forward = patch._choosing(lambda *_: "plain", QWEN, "fp8")
+    assert forward(qwen_tower(), 1, [[1, 2, 2]]) == "fast"
+    assert [line.split(": ", 1)[1] for line in said(caplog)] == [
+        "Qwen3-VL's tower has no products in eight bits: fast is taken.",
+        "Qwen3-VL's vision tower is the fast one (fast, 0.00% from vLLM's own).",
+    ]

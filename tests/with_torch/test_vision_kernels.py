@@ -71,3 +71,26 @@ def test_eight_bits_keep_two_digits() -> None:
     bits, scale = fp8.rounded(weight)
     assert near(bits.float() * scale.t(), weight, 0.04)
     assert scale.shape == (1, 32)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("adding", [False, True])
+def test_add_layer_norm_takes_the_mean_away_and_adds_a_bias(shape: tuple[int, ...], adding: bool) -> None:
+    rows, width, *_ = shape
+    x, weight, bias = torch.randn(rows, width) + 3, torch.rand(width) + 0.5, torch.randn(width)
+    delta = torch.randn(rows, width) if adding else None
+    ours, theirs = x.clone(), x.clone()
+    given = (delta, weight, bias, EPS)
+    assert near(kernels.add_layer_norm(ours, *given), reference.add_layer_norm(theirs, *given))
+    assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize(("heads", "size"), [(3, 16), (2, 36), (16, 72)])  # 72: no power of two
+def test_turn_heads_leaves_the_length_of_heads_and_the_values(heads: int, size: int) -> None:
+    qkv, angle = torch.randn(5, 3 * heads * size), torch.randn(5, size // 2)
+    ours, theirs = qkv.clone(), qkv.clone()
+    for room, out in ((kernels, ours), (reference, theirs)):
+        room.turn_heads(out, angle.cos(), angle.sin(), heads)
+    assert near(ours, theirs)
+    assert torch.equal(ours[:, 2 * heads * size :], qkv[:, 2 * heads * size :])
+    assert near(ours.view(-1, size).norm(dim=1), qkv.view(-1, size).norm(dim=1))

@@ -1,20 +1,26 @@
-"""Runs in vLLM's own interpreter: its tower of the tiny checkpoint beside our formulas. Prints JSON.
+"""Runs in vLLM's own interpreter: its towers, made tiny, beside our formulas. Prints JSON.
 
-python tests/with_vllm/tower_side.py CHECKPOINT
+python tests/with_vllm/tower_side.py CHECKPOINT     # GLM-OCR's
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import torch
-from benchmarks.lib.real_tower import build_tower, noise_pixels, relative, start_vllm
+from benchmarks.lib import real_tower
+from benchmarks.lib.real_tower import build_tower, built, noise, noise_pixels, relative, start_vllm
 from vllm.model_executor.models.interfaces_base import is_vllm_model
 
-from penstock.vllm_plugin import patch, tower
+from penstock.vllm_plugin import patch
+from penstock.vllm_plugin.places import PLACES, Place
 from tests.support import vision_formulas
 
 GRIDS = (
@@ -23,48 +29,111 @@ GRIDS = (
     [[1, 4, 6], [1, 2, 2], [1, 8, 2]],
     [[2, 4, 4], [1, 6, 10]],  # two frames of one picture
 )
+TILES = ([[1, 1]], [[2, 1]], [[1, 1], [2, 3], [1, 2]])  # columns and rows of DeepSeek-OCR's
+
+Given = Callable[[Any, int], tuple[Any, ...]]
 
 
 def main() -> None:
     config, folder = start_vllm(), Path(sys.argv[1])
+    makes = {
+        "GLM-OCR": functools.partial(build_tower, config, folder, "cpu"),
+        "PaddleOCR-VL": functools.partial(built, config, lambda: real_tower.paddleocr(small=True), "cpu"),
+        "Qwen3-VL": functools.partial(
+            built, config, lambda: real_tower.qwen3_vl_embedding(small=True), "cpu"
+        ),
+        "DeepSeek-OCR": functools.partial(built, config, lambda: real_tower.deepseek(small=True), "cpu"),
+    }
     with torch.inference_mode():
-        exact, rounded = (
-            build_tower(config, folder, "cpu", dtype) for dtype in (torch.float32, torch.bfloat16)
+        said = {place.name: compared(place, makes[place.name]) for place in PLACES}
+    print(json.dumps(said))
+
+
+def compared(place: Place, make: Callable[[Any], Any]) -> dict[str, Any]:
+    exact, rounded = make(torch.float32), make(torch.bfloat16)
+    patch.check_layers(patch.parts_of(exact, place), place, "auto")
+    own, fast = (methods(place, tower) for tower in (exact, rounded))
+    rows = []
+    for seed, given in enumerate(pictures_for(place)):
+        truth, ours = (flat(run(*given(exact, seed))) for run in own)
+        theirs, rough = (flat(run(*given(rounded, seed))) for run in fast)
+        rows.append(
+            {
+                "float32": relative(ours, truth),
+                "bfloat16": relative(rough, truth),
+                "bfloat16 of vLLM": relative(theirs, truth),
+                "shape": list(truth.shape) == list(ours.shape),
+            }
         )
-        patch.check_shapes(exact)
-        patch.check_weights(rounded, "fp8")
-        rows = []
-        for seed, grid in enumerate(GRIDS):
-            truth = exact.forward(noise_pixels(exact, grid, seed), torch.tensor(grid))
-            own = rounded.forward(noise_pixels(rounded, grid, seed), torch.tensor(grid))
-            rows.append(
-                {
-                    "float32": relative(ours(exact, grid, seed), truth),
-                    "bfloat16": relative(ours(rounded, grid, seed), truth),
-                    "bfloat16 of vLLM": relative(own, truth),
-                    "shape": list(truth.shape) == list(ours(exact, grid, seed).shape),
-                }
-            )
-        chosen = is_chosen_without_a_picture(exact)
-    print(json.dumps({"rows": rows, "chosen": chosen}))
+    # the words that its log says of small pictures of noise
+    trial = patch._difference(exact, place, *own)
+    return {"rows": rows, "trial": trial, "chosen": is_chosen_without_a_picture(place, exact)}
 
 
-def is_chosen_without_a_picture(network: torch.nn.Module) -> bool:
+def methods(place: Place, tower: Any) -> tuple[patch.Forward, patch.Forward]:
+    """vLLM's and ours."""
+    room = importlib.import_module(f"penstock.vllm_plugin.{place.room}")
+    fast = room.fast(tower, vision_formulas, "fast", graphs=False)
+    return getattr(tower, place.method), fast
+
+
+def pictures_for(place: Place) -> list[Given]:
+    if place.room == "deepseek_ocr":
+        return [functools.partial(page, shapes=shapes) for shapes in TILES]
+    if place.room == "paddleocr_vl":
+        grids = [[row for row in grid if row[0] == 1] for grid in GRIDS]  # it knows no frames
+        return [functools.partial(crops, grid=grid) for grid in grids]
+    return [functools.partial(patches, grid=grid) for grid in GRIDS]
+
+
+def patches(tower: Any, seed: int, grid: list[list[int]]) -> tuple[Any, ...]:
+    return noise_pixels(tower, grid, seed), torch.tensor(grid)
+
+
+def crops(model: Any, seed: int, grid: list[list[int]]) -> tuple[Any, ...]:
+    pixels = [noise(model, seed, t * h * w, 3, 14, 14) for t, h, w in grid]
+    return (SimpleNamespace(pixel_values=pixels, image_grid_thw=torch.tensor(grid)),)
+
+
+def page(model: Any, seed: int, shapes: list[list[int]]) -> tuple[Any, ...]:
+    tiles = sum(wide * high for wide, high in shapes if wide * high > 1)
+    views, pieces = noise(model, seed, len(shapes), 3, 128, 128), noise(model, seed, tiles, 3, 64, 64)
+    return views, pieces, torch.tensor(shapes)
+
+
+def flat(result: Any) -> Any:
+    return result if isinstance(result, torch.Tensor) else torch.cat(list(result))
+
+
+def is_chosen_without_a_picture(place: Place, owner: torch.nn.Module) -> bool:
     """Returns whether vLLM's model, run as before a server is ready, looks at its tower, and is still one."""
-    module = sys.modules[patch.MODULE]
-    patch.replace_forward(module, "auto")
-    kind = getattr(module, patch.MODEL)
-    model = kind.__new__(kind)
-    torch.nn.Module.__init__(model)
-    model.visual, model.language_model = network, SimpleNamespace(model=lambda **inputs: inputs["positions"])
-    before = "_penstock" in vars(network)
-    answer = model(None, torch.tensor([3]))
-    return not before and "_penstock" in vars(network) and answer.item() == 3 and bool(is_vllm_model(kind))
+    module = sys.modules[place.module]
+    patch.replace_method(module, place, "auto")
+    kind = getattr(module, place.model)
+    model = owner
+    if place.held:
+        model = kind.__new__(kind)
+        torch.nn.Module.__init__(model)
+        setattr(model, place.held, owner)
+    words = SimpleNamespace(model=lambda **inputs: inputs["positions"])
+    before = "_penstock" in vars(owner)
+    forward_without_words(model, words)
+    return not before and "_penstock" in vars(owner) and bool(is_vllm_model(kind))
 
 
-def ours(network: object, grid: list[list[int]], seed: int) -> object:
-    pictures = tower.pictures_of(network, noise_pixels(network, grid, seed), grid)
-    return tower.compute(network, pictures, vision_formulas, tower.Plain(vision_formulas))
+def forward_without_words(model: Any, words: Any) -> None:
+    """Calls the model's forward, whose language model does nothing."""
+    model.__dict__["language_model"] = Silent(words)
+    model.use_deepstack = False
+    model(None, torch.tensor([3]))
+
+
+class Silent:
+    def __init__(self, words: Any) -> None:
+        self.model = words.model
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return given
 
 
 if __name__ == "__main__":

@@ -302,7 +302,8 @@ class Pipeline:
         options = self.options
         model = options.embedding_model or EMBEDDING_MODEL
         card = next(iter(cards()), None)
-        return embedding_server(model, card, preset_name=options.preset, memory=options.gpu_mem_util)
+        settings = {"preset_name": options.preset, "vision": options.vision}
+        return embedding_server(model, card, memory=options.gpu_mem_util, **settings)
 
     def _index(self) -> str:
         built = index_out(self.options.out)

@@ -1,12 +1,15 @@
-"""A plugin for vLLM: GLM-OCR's vision tower with fewer passes over memory and fewer launches.
+"""A plugin for vLLM: models' vision towers with fewer passes over memory and fewer launches.
 
 vLLM calls `register` in each of its processes, by the entry point `vllm.general_plugins`. The plugin waits
-for the model's module, and replaces the tower's forward where version, shapes and card fit; else vLLM stays
-as it is. One line of vLLM's log says which. The variable PENSTOCK_VISION chooses:
+for the modules of GLM-OCR, PaddleOCR-VL, Qwen3-VL and DeepSeek-OCR, and replaces a tower's method where
+version, shapes and card fit; else vLLM stays as it is. One line of vLLM's log says which. The variable
+PENSTOCK_VISION chooses:
 
     auto, fast   the fast tower where it fits; `fast` warns where it does not
-    fp8          as fast, with the large products in eight bits: faster still, and less exact
+    fp8          as fast, with GLM-OCR's large products in eight bits: faster still, and less exact
     plain        vLLM's own
+
+A room is named as the model's module in vLLM; they share kernels, graphs, blocks, and what pictures are.
 
 This room runs inside vLLM's interpreter, so it imports nothing else of ours, and neither torch nor vLLM
 before the model does.

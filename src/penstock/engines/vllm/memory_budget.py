@@ -28,9 +28,15 @@ ACTIVATION_REASON = (
     " which is what longer steps took from a B200's KV cache"
 )
 FIXED_BYTES = 7 * 2**30 // 10
-# our vision tower's own graphs, measured on an H200; small cards have none (vllm_plugin/patch.py, MIN_MEMORY)
+# our vision towers' own graphs, measured on an H200 for GLM-OCR, whose layers are the widest; small cards
+# have none (vllm_plugin/patch.py, MIN_MEMORY)
 TOWER_BYTES, MIN_TOWER_CARD = 900_000_000, 15_000_000_000
-TOWER_MODELS = ("zai-org/GLM-OCR",)
+TOWER_MODELS = (
+    "zai-org/GLM-OCR",
+    "PaddlePaddle/PaddleOCR-VL-1.5",
+    "deepseek-ai/DeepSeek-OCR",
+    "Qwen/Qwen3-VL-Embedding-2B",
+)
 ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
 LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
 LAYOUT_BATCH = 16

@@ -80,9 +80,8 @@ def budget_of(server: DetachedServer, all_servers: Sequence[DetachedServer]) -> 
 def _chosen(model: str, settings: dict[str, Any], found: list[Card]) -> tuple[str, list[ServerChoice]]:
     """Returns the servers of a model and whose presets they have: a recogniser's, EMBEDDING's, or ""."""
     if is_embedder(model, settings["more_flags"]):
-        own = {key: value for key, value in settings.items() if key != "vision"}
         places: list[Card | None] = [*found] or [None]
-        return EMBEDDING, [embedding_server(EMBEDDERS.get(model, model), card, **own) for card in places]
+        return EMBEDDING, [embedding_server(EMBEDDERS.get(model, model), card, **settings) for card in places]
     known = RECOGNISERS.get(model) or PAGE_MODELS.get(model)
     if known:
         return known.name, reading_servers(known.name, found, **settings)

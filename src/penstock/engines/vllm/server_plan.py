@@ -103,6 +103,7 @@ def embedding_server(
     memory: float | None = None,
     max_model_len: int = 0,
     more_flags: Sequence[str] = (),
+    vision: str = "auto",
 ) -> ServerChoice:
     """Returns the one server that embeds on a card, which it has to itself, or on the CPU."""
     chosen = _in_dtype(preset_for(EMBEDDING, preset_name, card), dtype, model)
@@ -110,7 +111,7 @@ def embedding_server(
     own = (*dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
     gpu = card.index if card else None
     flags = (*own, *more_flags)
-    return ServerChoice(model=model, preset=chosen, gpu=gpu, flags=flags, probe=False, vision="plain")
+    return ServerChoice(model=model, preset=chosen, gpu=gpu, flags=flags, probe=False, vision=vision)
 
 
 def preset_for(name: str, preset_name: str, card: Card | None) -> Preset:

@@ -8,32 +8,22 @@ before it is needed (vLLM fetches from the card once a block).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from torch.nn import functional
+
+from penstock.vllm_plugin.fp8 import Eight
+from penstock.vllm_plugin.graphs import Graphs
+from penstock.vllm_plugin.pictures import Pictures, flat_pixels, pictures_of, turns
 
 Tensor = Any
 Tower = Any  # vllm.model_executor.models.glm_ocr.GlmOcrVisionTransformer
 Kernels = Any  # kernels.py, or functions of the same names
 Products = Any  # Plain, or fp8.Eight
-Grid = Sequence[Sequence[int]]  # frames, rows and columns of patches, for each picture
 
-MAX_POSITIONS = 8192  # rows or columns of patches that the rotary table holds
-
-
-@dataclass(frozen=True, slots=True)
-class Pictures:
-    """Patches of pictures one after another: pixels, row and column of each, and the pictures' bounds."""
-
-    pixels: Tensor
-    spots: Tensor
-    bounds: Tensor
-    longest: Tensor | None  # on the CPU, so that reading it does not wait for the card
+TRIAL = ((1, 4, 6), (1, 2, 2))  # frames, rows and columns of patches
 
 
 class Plain:
@@ -52,30 +42,38 @@ class Plain:
         return mlp.down_proj(self._kernels.silu_mul(both))[0]
 
 
-def pictures_of(tower: Tower, x: Tensor, grid: Grid) -> Pictures:
-    """Brings what the tower's forward is given to its card, without waiting for it."""
-    spots, bounds = layout(grid, tower.spatial_merge_size)
-    return Pictures(
-        pixels(tower, x),
-        to_card(spots, tower.device),
-        to_card(bounds, tower.device),
-        tower.compute_attn_mask_seqlen(bounds),
-    )
+def fast(tower: Tower, kernels: Kernels, mode: str, graphs: bool) -> Callable[..., Tensor]:
+    """Returns what gives the same as the tower's own forward."""
+    do = Eight(kernels) if mode == "fp8" else Plain(kernels)
+
+    def run(pictures: Pictures) -> Tensor:
+        return compute(tower, pictures, kernels, do)
+
+    captured = Graphs.of(tower, run, tower.patch_embed.proj, tower.out_hidden_size) if graphs else None
+
+    def forward(x: Tensor, grid: Any) -> Tensor:
+        rows = grid if isinstance(grid, list) else grid.tolist()
+        pixels = flat_pixels(tower, x)
+        if captured is not None and captured.fits(rows):
+            return captured(pixels, rows)
+        return run(pictures_of(pixels, rows, tower.spatial_merge_size))
+
+    return forward
 
 
-def pixels(tower: Tower, x: Tensor) -> Tensor:
-    x = x.to(tower.device)
-    return tower.input_norm(x, tower.dtype) if hasattr(tower, "input_norm") else x.to(tower.dtype)
+def trial(tower: Tower) -> tuple[Tensor, Tensor]:
+    """Arguments of the forward: small pictures of noise."""
+    grid = torch.tensor(TRIAL)
+    dice = torch.Generator().manual_seed(0)
+    x = torch.randn(int(grid.prod(1).sum()), tower.patch_embed.proj.weight[0].numel(), generator=dice)
+    return x.to(tower.device, tower.dtype), grid
 
 
 def compute(tower: Tower, pictures: Pictures, kernels: Kernels, do: Products) -> Tensor:
     """Returns what the tower's own forward returns."""
     product = tower.patch_embed.proj
     x = functional.linear(pictures.pixels, product.weight.flatten(1), product.bias)
-    cos, sin = (
-        table.index_select(0, pictures.spots).view(x.shape[0], -1)
-        for table in tower.rotary_pos_emb.get_cos_sin(MAX_POSITIONS)
-    )
+    cos, sin = turns(tower.rotary_pos_emb, pictures.spots)
     delta = None
     for block in tower.blocks:
         qkv = do.qkv(block, x, delta)
@@ -105,24 +103,3 @@ def _merged(tower: Tower, x: Tensor, kernels: Kernels) -> Tensor:
     x = functional.linear(x, weight.permute(0, 2, 3, 1).flatten(1), tower.downsample.bias)
     x = merger.extra_activation_func(merger.post_projection_norm(merger.proj(x)[0]))
     return merger.down_proj(kernels.silu_mul(merger.gate_up_proj(x)[0]))[0]
-
-
-def layout(grid: Grid, merge: int) -> tuple[Tensor, Tensor]:
-    """Row and column of every patch, flat, and the bounds of the pictures; each frame counts as one."""
-    frames = [(h, w) for t, h, w in grid for _ in range(t)]
-    spots = np.concatenate([_spots(h, w, merge) for h, w in frames])
-    bounds = np.cumsum([0, *(h * w for h, w in frames)], dtype=np.int32)
-    return torch.from_numpy(spots), torch.from_numpy(bounds)
-
-
-@lru_cache(maxsize=256)
-def _spots(height: int, width: int, merge: int) -> Any:
-    """In the order of the pixels: the four patches of one token follow each other."""
-    spots = np.empty((height // merge, width // merge, merge, merge, 2), np.int32)
-    spots[..., 0] = np.arange(height).reshape(-1, 1, merge, 1)
-    spots[..., 1] = np.arange(width).reshape(1, -1, 1, merge)
-    return spots.reshape(-1)
-
-
-def to_card(values: Tensor, device: Any) -> Tensor:
-    return values.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else values.to(device)
