@@ -23,7 +23,7 @@ from torch.autograd import DeviceType
 from torch.profiler import ProfilerActivity, profile
 
 from penstock.vllm_plugin.patch import fast_method
-from penstock.vllm_plugin.places import PLACES, Place
+from penstock.vllm_plugin.places import PLACES, TowerPlace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib import real_tower
@@ -72,7 +72,7 @@ def deepseek_cases(model: Any, small: bool) -> Cases:
 
 
 _, PADDLE, QWEN, DEEPSEEK = PLACES
-TOWERS: dict[str, tuple[Place, Callable[[bool], Any], Callable[[Any, bool], Cases]]] = {
+TOWERS: dict[str, tuple[TowerPlace, Callable[[bool], Any], Callable[[Any, bool], Cases]]] = {
     "PaddleOCR-VL": (PADDLE, real_tower.paddleocr, paddle_cases),
     "Qwen3-VL-Embedding-2B": (QWEN, real_tower.qwen3_vl_embedding, qwen_cases),
     "DeepSeek-OCR": (DEEPSEEK, real_tower.deepseek, deepseek_cases),
@@ -139,7 +139,7 @@ def compared(name: str, config: Any, small: bool) -> list[dict[str, Any]]:
 
 
 def _errors(
-    config: Any, place: Place, make: Callable[[bool], Any], cases: Cases, ways: dict[str, Any]
+    config: Any, place: TowerPlace, make: Callable[[bool], Any], cases: Cases, ways: dict[str, Any]
 ) -> dict[tuple[str, str], float]:
     """How far each way is from vLLM's own code in float32."""
     exact = built(config, lambda: make(False), "cuda", torch.float32)

@@ -11,9 +11,10 @@ import base64
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import cv2
@@ -27,6 +28,8 @@ from penstock.workers.crop_regions import SENT_QUALITY
 
 PROMPT = "Text Recognition:"
 SAMPLING = {"temperature": 0.0, "ignore_eos": True}
+
+Request = Callable[[str, str, int], tuple[str, dict[str, Any]]]  # of a model, a picture, and a length
 
 
 def write_pages(folder: str, numbers: Sequence[int], width: int, height: int) -> None:
@@ -66,26 +69,40 @@ def _page_crops(task: tuple[str, float]) -> list[bytes]:
     return [as_jpeg(scaled(cut(pixels, box), scale), SENT_QUALITY) for box in boxes]
 
 
-def send_all(servers: Sequence[str], model: str, crops: Sequence[tuple[str, int]], limit: int) -> float:
+def reading(model: str, image: str, tokens: int) -> tuple[str, dict[str, Any]]:
+    """Where a request for words goes, and the request."""
+    content = [_picture(image), {"type": "text", "text": PROMPT}]
+    message = {"role": "user", "content": content}
+    return "/v1/chat/completions", {"model": model, "messages": [message], "max_tokens": tokens, **SAMPLING}
+
+
+def embedding(model: str, image: str, tokens: int) -> tuple[str, dict[str, Any]]:
+    """Where a request for a vector goes, and the request."""
+    message = {"role": "user", "content": [_picture(image)]}
+    body = {"model": model, "messages": [message], "add_generation_prompt": True, "encoding_format": "base64"}
+    return "/v1/embeddings", body
+
+
+def _picture(image: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + image}}
+
+
+def send_all(
+    servers: Sequence[str], model: str, crops: Sequence[tuple[str, int]], limit: int, ask: Request = reading
+) -> float:
     """Seconds until every crop has its answer, `limit` in flight, the servers in turn."""
-    return asyncio.run(_send_all(servers, model, crops, limit))
+    return asyncio.run(_send_all(servers, model, crops, limit, ask))
 
 
 async def _send_all(
-    servers: Sequence[str], model: str, crops: Sequence[tuple[str, int]], limit: int
+    servers: Sequence[str], model: str, crops: Sequence[tuple[str, int]], limit: int, ask: Request
 ) -> float:
     gate = asyncio.Semaphore(limit)
     timeout, connector = aiohttp.ClientTimeout(900), aiohttp.TCPConnector(limit=0)
 
     async def send(session: aiohttp.ClientSession, number: int, image: str, tokens: int) -> None:
-        content = [
-            {"type": "image_url", "image_url": {"url": "data:image/jpeg;base64," + image}},
-            {"type": "text", "text": PROMPT},
-        ]
-        message = {"role": "user", "content": content}
-        body = {"model": model, "messages": [message], "max_tokens": tokens, **SAMPLING}
-        address = servers[number % len(servers)] + "/v1/chat/completions"
-        async with gate, session.post(address, json=body) as answer:
+        path, body = ask(model, image, tokens)
+        async with gate, session.post(servers[number % len(servers)] + path, json=body) as answer:
             assert answer.status == 200, await answer.text()
             await answer.read()
 

@@ -99,6 +99,12 @@ def glm_ocr(folder: Path) -> Path:
     return _with_shape(folder, GLM_TEXT, GLM_VISION)
 
 
+def paddleocr_vl(folder: Path) -> Path:
+    checkpoints.paddleocr_vl(_made(folder), text_config=PADDLE_TEXT, vision_config=PADDLE_VISION)
+    _name_all_tokens(folder / "tokenizer.json", PADDLE_TEXT["vocab_size"])
+    return folder
+
+
 def qwen3_vl_embedding_2b(folder: Path) -> Path:
     checkpoints.qwen3_vl(_made(folder))
     return _with_shape(folder, QWEN_TEXT, QWEN_VISION)

@@ -337,7 +337,7 @@ def test_qwen3_vl_fits_and_one_of_another_shape_does_not() -> None:
 
 
 @pytest.mark.parametrize("place", [PADDLE, DEEPSEEK], ids=lambda place: place.room)
-def test_a_model_without_the_layers_is_refused(place: places.Place) -> None:
+def test_a_model_without_the_layers_is_refused(place: places.TowerPlace) -> None:
     with pytest.raises(patch.Unsupported, match="other names"):
         patch.parts_of(SimpleNamespace(), place)
 

@@ -24,6 +24,9 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import (
     GlmOcrConfig,
     GlmOcrForConditionalGeneration,
+    PaddleOCRVLConfig,
+    PaddleOCRVLImageProcessor,
+    PaddleOCRVLProcessor,
     PreTrainedTokenizerFast,
     Qwen3VLConfig,
     Qwen3VLForConditionalGeneration,
@@ -40,6 +43,7 @@ GLM_TOKENS = [
     "<|assistant|>", "<|observation|>", "<|begin_of_image|>", "<|end_of_image|>", "<|begin_of_video|>",
     "<|end_of_video|>", "<|image|>", "<|video|>",
 ]  # fmt: skip
+PADDLE_TOKENS = ["<|endoftext|>", "<|IMAGE_START|>", "<|IMAGE_PLACEHOLDER|>", "<|IMAGE_END|>"]
 QWEN_TOKENS = [
     "<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|vision_pad|>",
     "<|image_pad|>", "<|video_pad|>",
@@ -165,6 +169,28 @@ def glm_ocr(folder: Path) -> None:
         "processor_class": "Glm46VProcessor",
     }
     write_processor(folder, common, "Glm46VImageProcessor", "Glm46VVideoProcessor", size)
+
+
+def paddleocr_vl(folder: Path, **shape: Any) -> None:
+    """Without weights: a server fills them. `shape` goes into the config as it is."""
+    image = "<|IMAGE_START|><|IMAGE_PLACEHOLDER|><|IMAGE_END|>"
+    tokenizer = write_tokenizer(folder, PADDLE_TOKENS, "<|endoftext|>", template("", "", image, "\n"))
+    number = tokenizer.convert_tokens_to_ids
+    tokenizer.add_special_tokens({"image_token": "<|IMAGE_PLACEHOLDER|>"})
+    tokenizer.save_pretrained(folder)
+    config = PaddleOCRVLConfig(
+        image_token_id=number("<|IMAGE_PLACEHOLDER|>"),
+        vision_start_token_id=number("<|IMAGE_START|>"),
+        vision_end_token_id=number("<|IMAGE_END|>"),
+        architectures=["PaddleOCRVLForConditionalGeneration"],
+        **shape,
+    )
+    config.save_pretrained(folder)
+    # the sizes of the published checkpoint: a picture has 130 to 1,280 tokens
+    size = {"shortest_edge": 130 * 28 * 28, "longest_edge": 1_280 * 28 * 28}
+    processor = PaddleOCRVLProcessor(PaddleOCRVLImageProcessor(size=size), tokenizer)
+    processor.save_pretrained(folder)
+    write_json(folder / "generation_config.json", {"eos_token_id": number("<|endoftext|>")})
 
 
 def qwen3_vl(folder: Path) -> None:

@@ -20,7 +20,7 @@ from benchmarks.lib.real_tower import build_tower, built, noise, noise_pixels, r
 from vllm.model_executor.models.interfaces_base import is_vllm_model
 
 from penstock.vllm_plugin import patch
-from penstock.vllm_plugin.places import PLACES, Place
+from penstock.vllm_plugin.places import PLACES, TowerPlace
 from tests.support import vision_formulas
 
 GRIDS = (
@@ -49,7 +49,7 @@ def main() -> None:
     print(json.dumps(said))
 
 
-def compared(place: Place, make: Callable[[Any], Any]) -> dict[str, Any]:
+def compared(place: TowerPlace, make: Callable[[Any], Any]) -> dict[str, Any]:
     exact, rounded = make(torch.float32), make(torch.bfloat16)
     patch.check_layers(patch.parts_of(exact, place), place, "auto")
     own, fast = (methods(place, tower) for tower in (exact, rounded))
@@ -70,14 +70,14 @@ def compared(place: Place, make: Callable[[Any], Any]) -> dict[str, Any]:
     return {"rows": rows, "trial": trial, "chosen": is_chosen_without_a_picture(place, exact)}
 
 
-def methods(place: Place, tower: Any) -> tuple[patch.Forward, patch.Forward]:
+def methods(place: TowerPlace, tower: Any) -> tuple[patch.Forward, patch.Forward]:
     """vLLM's and ours."""
     room = importlib.import_module(f"penstock.vllm_plugin.{place.room}")
     fast = room.fast(tower, vision_formulas, "fast", graphs=False)
     return getattr(tower, place.method), fast
 
 
-def pictures_for(place: Place) -> list[Given]:
+def pictures_for(place: TowerPlace) -> list[Given]:
     if place.room == "deepseek_ocr":
         return [functools.partial(page, shapes=shapes) for shapes in TILES]
     if place.room == "paddleocr_vl":
@@ -105,7 +105,7 @@ def flat(result: Any) -> Any:
     return result if isinstance(result, torch.Tensor) else torch.cat(list(result))
 
 
-def is_chosen_without_a_picture(place: Place, owner: torch.nn.Module) -> bool:
+def is_chosen_without_a_picture(place: TowerPlace, owner: torch.nn.Module) -> bool:
     """Returns whether vLLM's model, run as before a server is ready, looks at its tower, and is still one."""
     module = sys.modules[place.module]
     patch.replace_method(module, place, "auto")

@@ -302,8 +302,8 @@ class Pipeline:
         options = self.options
         model = options.embedding_model or EMBEDDING_MODEL
         card = next(iter(cards()), None)
-        settings = {"preset_name": options.preset, "vision": options.vision}
-        return embedding_server(model, card, memory=options.gpu_mem_util, **settings)
+        memory, preset = options.gpu_mem_util, options.preset
+        return embedding_server(model, card, preset_name=preset, memory=memory, vision=options.vision)
 
     def _index(self) -> str:
         built = index_out(self.options.out)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from penstock.vllm_plugin.pictures import Pictures
-from penstock.vllm_plugin.places import Block
+from penstock.vllm_plugin.places import TowerBlock
 
 Tensor = Any
 Kernels = Any  # kernels.py, or functions of the same names
@@ -18,7 +18,7 @@ Turns = tuple[Tensor, Tensor]
 
 
 def through(
-    blocks: Sequence[Block],
+    blocks: Sequence[TowerBlock],
     x: Tensor,
     turns: Turns,
     pictures: Pictures,
@@ -42,13 +42,13 @@ def _normalised(norm: Any, x: Tensor, delta: Tensor | None, kernels: Kernels) ->
     return kernels.add_layer_norm(x, delta, norm.weight, norm.bias, norm.eps)
 
 
-def _attend(block: Block, qkv: Tensor, pictures: Pictures) -> Tensor:
+def _attend(block: TowerBlock, qkv: Tensor, pictures: Pictures) -> Tensor:
     q, k, v = qkv.view(1, qkv.shape[0], 3, block.heads, -1).unbind(2)
     seen = block.attention(query=q, key=k, value=v, cu_seqlens=pictures.bounds, max_seqlen=pictures.longest)
     return _own(block.proj(seen.reshape(qkv.shape[0], -1)))
 
 
-def _feed_forward(block: Block, x: Tensor, kernels: Kernels) -> Tensor:
+def _feed_forward(block: TowerBlock, x: Tensor, kernels: Kernels) -> Tensor:
     weight = block.up.weight
     if weight.dtype == x.dtype and weight.dim() == 2:
         return _own(block.down(kernels.gelu_product(x, weight, block.up.bias)))
@@ -58,5 +58,5 @@ def _feed_forward(block: Block, x: Tensor, kernels: Kernels) -> Tensor:
 
 
 def _own(result: Any) -> Tensor:
-    """What a layer of vLLM's gives: some return their bias beside it."""
+    """What a layer of vLLM's gives: some return their bias with it."""
     return result[0] if isinstance(result, tuple) else result

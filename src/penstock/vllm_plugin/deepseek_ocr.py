@@ -58,7 +58,7 @@ def pages(
 
 
 def _rows(model: Model, tokens: Tensor, wide: int, high: int) -> Tensor:
-    """Puts tiles beside and below each other, and a new line after each row of tokens."""
+    """Puts tiles in their rows and columns, and a new line after each row of tokens."""
     side, width = int(tokens.shape[1] ** 0.5), tokens.shape[2]
     square = tokens.view(high, wide, side, side, width).transpose(1, 2)
     square = square.reshape(high * side, wide * side, width)

@@ -19,7 +19,7 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
-from penstock.vllm_plugin.places import PLACES, Parts, Place, Unsupported
+from penstock.vllm_plugin.places import PLACES, Parts, TowerPlace, Unsupported
 
 VERSIONS = ("0.26", "0.32")  # whose towers were read and run; another may compute something else
 MIN_CAPABILITY = {"fast": (8, 0), "auto": (8, 0), "fp8": (9, 0)}  # bfloat16; products of eight bits
@@ -67,7 +67,7 @@ def after_import(mode: str) -> None:
             sys.meta_path.insert(0, _WhenImported(place.module, then))
 
 
-def replace_method(module: ModuleType, place: Place, mode: str) -> None:
+def replace_method(module: ModuleType, place: TowerPlace, mode: str) -> None:
     owner = getattr(module, place.owner, None)
     plain = getattr(owner, place.method, None)
     if owner is None or plain is None:
@@ -82,7 +82,7 @@ def replace_method(module: ModuleType, place: Place, mode: str) -> None:
             )
 
 
-def _choosing(plain: Forward, place: Place, mode: str) -> Forward:
+def _choosing(plain: Forward, place: TowerPlace, mode: str) -> Forward:
     """vLLM's method, which becomes the fast one at its first call if that fits."""
 
     @functools.wraps(plain)
@@ -98,7 +98,9 @@ def _choosing(plain: Forward, place: Place, mode: str) -> Forward:
     return method
 
 
-def _choosing_first(plain: Forward, owner: type, place: Place, choose: Callable[[Any], object]) -> Forward:
+def _choosing_first(
+    plain: Forward, owner: type, place: TowerPlace, choose: Callable[[Any], object]
+) -> Forward:
     """The model's forward, which chooses the tower's when it first runs.
 
     vLLM 0.26 tries the model out without a picture before its server is ready. Kernels and graphs would
@@ -116,7 +118,7 @@ def _choosing_first(plain: Forward, owner: type, place: Place, choose: Callable[
     return forward
 
 
-def _fast(owner: Any, plain: Forward, place: Place, mode: str) -> Forward | None:
+def _fast(owner: Any, plain: Forward, place: TowerPlace, mode: str) -> Forward | None:
     """Returns the fast method of a tower, or None where it does not fit. Chooses once."""
     if "_penstock" not in vars(owner):
         vars(owner)["_penstock"] = _chosen(owner, plain, place, mode)
@@ -124,7 +126,7 @@ def _fast(owner: Any, plain: Forward, place: Place, mode: str) -> Forward | None
     return fast
 
 
-def _chosen(owner: Any, plain: Forward, place: Place, mode: str) -> Forward | None:
+def _chosen(owner: Any, plain: Forward, place: TowerPlace, mode: str) -> Forward | None:
     if mode == "fp8" and not place.eight_bits:
         logger.warning("penstock: %s's tower has no products in eight bits: fast is taken.", place.name)
         mode = "fast"
@@ -156,7 +158,7 @@ def _tell(mode: str, why: str) -> None:
     logger.log(level, "penstock: the vision tower stays as vLLM has it: %s.", " ".join(why.split())[:300])
 
 
-def parts_of(owner: Any, place: Place) -> Parts:
+def parts_of(owner: Any, place: TowerPlace) -> Parts:
     """Raises Unsupported for a tower whose layers are not those of its model."""
     try:
         place.check(owner)
@@ -181,7 +183,7 @@ def check_place(parts: Parts, mode: str) -> None:
         raise Unsupported(f"it computes in {parts.dtype}")
 
 
-def check_layers(parts: Parts, place: Place, mode: str) -> None:
+def check_layers(parts: Parts, place: TowerPlace, mode: str) -> None:
     """Raises Unsupported for layers with adapters or on several cards, and for weights rounded already."""
     if any("LoRA" in type(layer).__name__ for layer in parts.products):
         raise Unsupported("its layers carry adapters")
@@ -191,7 +193,7 @@ def check_layers(parts: Parts, place: Place, mode: str) -> None:
         raise Unsupported("its weights are rounded already")
 
 
-def fast_method(owner: Any, place: Place, mode: str, graphs: bool) -> Forward:
+def fast_method(owner: Any, place: TowerPlace, mode: str, graphs: bool) -> Forward:
     """Returns what computes the same with our kernels. Imports torch and Triton."""
     torch = sys.modules["torch"]
     kernels, room = _ours("kernels"), _ours(place.room)
@@ -216,7 +218,7 @@ def can_capture(parts: Parts) -> bool:
     return alone and all(attention.is_flash_attn_backend for attention in parts.attentions)
 
 
-def _difference(owner: Any, place: Place, plain: Forward, fast: Forward) -> float:
+def _difference(owner: Any, place: TowerPlace, plain: Forward, fast: Forward) -> float:
     """How far the two are apart on pictures of noise, relative to what vLLM's own gives."""
     given = _ours(place.room).trial(owner)
     ours, own = _flat(fast(*given)), _flat(plain(*given))

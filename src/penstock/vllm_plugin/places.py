@@ -28,7 +28,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class TowerPlace:
     """A model of vLLM's, and the method that is replaced: of the model, or of its attribute `held`."""
 
     name: str
@@ -49,7 +49,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class TowerBlock:
     """A block's layers, whatever a model calls them."""
 
     norm1: Any
@@ -63,10 +63,10 @@ class Block:
     down: Any
 
 
-def siglip_blocks(model: Any) -> list[Block]:
+def siglip_blocks(model: Any) -> list[TowerBlock]:
     """Those of PaddleOCR-VL."""
     return [
-        Block(
+        TowerBlock(
             layer.layer_norm1,
             layer.self_attn.qkv_proj,
             layer.self_attn.attn,
@@ -81,9 +81,9 @@ def siglip_blocks(model: Any) -> list[Block]:
     ]
 
 
-def qwen_blocks(tower: Any) -> list[Block]:
+def qwen_blocks(tower: Any) -> list[TowerBlock]:
     return [
-        Block(
+        TowerBlock(
             block.norm1,
             block.attn.qkv,
             block.attn.attn,
@@ -117,7 +117,7 @@ def _qwen_parts(tower: Any) -> Parts:
     return _block_parts(tower, qwen_blocks(tower), tower.tp_size)
 
 
-def _block_parts(tower: Any, blocks: Sequence[Block], cards: int) -> Parts:
+def _block_parts(tower: Any, blocks: Sequence[TowerBlock], cards: int) -> Parts:
     products = [layer for block in blocks for layer in (block.qkv, block.proj, block.up, block.down)]
     return Parts(tower.device, tower.dtype, cards, products, [block.attention for block in blocks])
 
@@ -172,7 +172,7 @@ def _check_qwen(tower: Any) -> None:
         raise Unsupported("its first or last layers have other shapes")
 
 
-def _check_blocks(blocks: Sequence[Block], width: int) -> None:
+def _check_blocks(blocks: Sequence[TowerBlock], width: int) -> None:
     for block in blocks:
         shapes = {
             "norm": block.norm1.weight.shape == block.norm2.weight.shape == (width,),
@@ -207,7 +207,7 @@ def _is_square(count: int) -> bool:
 
 
 PLACES = (
-    Place(
+    TowerPlace(
         name="GLM-OCR",
         room="glm_ocr",
         model="GlmOcrForConditionalGeneration",
@@ -220,7 +220,7 @@ PLACES = (
         eight_bits=True,
         splits=True,
     ),
-    Place(
+    TowerPlace(
         name="PaddleOCR-VL",
         room="paddleocr_vl",
         model="PaddleOCRVLForConditionalGeneration",
@@ -230,7 +230,7 @@ PLACES = (
         parts=_paddle_parts,
         check=_check_paddle,
     ),
-    Place(
+    TowerPlace(
         name="Qwen3-VL",
         room="qwen3_vl",
         model="Qwen3VLForConditionalGeneration",
@@ -241,7 +241,7 @@ PLACES = (
         parts=_qwen_parts,
         check=_check_qwen,
     ),
-    Place(
+    TowerPlace(
         name="DeepSeek-OCR",
         room="deepseek_ocr",
         model="DeepseekOCRForCausalLM",

@@ -39,7 +39,7 @@ def fast(tower: Tower, kernels: Kernels, mode: str, graphs: bool) -> Callable[..
 
 
 def compute(tower: Tower, pictures: Pictures, kernels: Kernels) -> Tensor:
-    """Returns what the tower's own forward returns: tokens, and beside them what some blocks gave."""
+    """Returns what the tower's own forward returns: tokens, each with what some blocks gave."""
     patch = tower.patch_embed.proj
     x = functional.linear(pictures.pixels, patch.weight.flatten(1), patch.bias)
     x = (x + _positions(tower.pos_embed.weight, pictures.spots)).to(x.dtype)
