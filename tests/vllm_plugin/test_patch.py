@@ -238,7 +238,7 @@ def test_a_place_that_does_not_fit_is_refused(
         patch.check_place(fitting_parts(**parts), mode)
 
 
-def fitting_parts(**more: Any) -> places.Parts:
+def fitting_parts(**more: Any) -> places.TowerParts:
     return replace(patch.parts_of(fitting_tower(), GLM), **more)
 
 

@@ -19,7 +19,7 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
-from penstock.vllm_plugin.places import PLACES, Parts, TowerPlace, Unsupported
+from penstock.vllm_plugin.places import PLACES, TowerParts, TowerPlace, Unsupported
 
 VERSIONS = ("0.26", "0.32")  # whose towers were read and run; another may compute something else
 MIN_CAPABILITY = {"fast": (8, 0), "auto": (8, 0), "fp8": (9, 0)}  # bfloat16; products of eight bits
@@ -158,7 +158,7 @@ def _tell(mode: str, why: str) -> None:
     logger.log(level, "penstock: the vision tower stays as vLLM has it: %s.", " ".join(why.split())[:300])
 
 
-def parts_of(owner: Any, place: TowerPlace) -> Parts:
+def parts_of(owner: Any, place: TowerPlace) -> TowerParts:
     """Raises Unsupported for a tower whose layers are not those of its model."""
     try:
         place.check(owner)
@@ -167,7 +167,7 @@ def parts_of(owner: Any, place: TowerPlace) -> Parts:
         raise Unsupported(f"its layers have other names ({exc})") from exc
 
 
-def check_place(parts: Parts, mode: str) -> None:
+def check_place(parts: TowerParts, mode: str) -> None:
     """Raises Unsupported for a version, card or kind of number that we have no kernels for."""
     version = getattr(sys.modules.get("vllm"), "__version__", "of no version")
     if ".".join(version.split(".")[:2]) not in VERSIONS:
@@ -183,7 +183,7 @@ def check_place(parts: Parts, mode: str) -> None:
         raise Unsupported(f"it computes in {parts.dtype}")
 
 
-def check_layers(parts: Parts, place: TowerPlace, mode: str) -> None:
+def check_layers(parts: TowerParts, place: TowerPlace, mode: str) -> None:
     """Raises Unsupported for layers with adapters or on several cards, and for weights rounded already."""
     if any("LoRA" in type(layer).__name__ for layer in parts.products):
         raise Unsupported("its layers carry adapters")
@@ -211,7 +211,7 @@ def _ours(name: str) -> Any:
     return importlib.import_module(f"penstock.vllm_plugin.{name}")
 
 
-def can_capture(parts: Parts) -> bool:
+def can_capture(parts: TowerParts) -> bool:
     """Returns whether a graph can hold the tower: no other card, and no attention that waits for the CPU."""
     memory = sys.modules["torch"].cuda.get_device_properties(parts.device).total_memory
     alone = parts.cards == 1 and memory >= MIN_MEMORY

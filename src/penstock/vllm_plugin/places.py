@@ -17,7 +17,7 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TowerParts:
     """What is asked of a tower before ours takes its place."""
 
     device: Any
@@ -37,7 +37,7 @@ class TowerPlace:
     owner: str
     method: str
     arguments: tuple[str, ...]
-    parts: Callable[[Any], Parts]
+    parts: Callable[[Any], TowerParts]
     check: Callable[[Any], None]
     eight_bits: bool = False
     splits: bool = False  # whether the layers may be split over cards
@@ -98,36 +98,36 @@ def qwen_blocks(tower: Any) -> list[TowerBlock]:
     ]
 
 
-def _glm_parts(tower: Any) -> Parts:
+def _glm_parts(tower: Any) -> TowerParts:
     products = [
         layer
         for block in tower.blocks
         for layer in (block.attn.qkv, block.attn.proj, block.mlp.gate_up_proj, block.mlp.down_proj)
     ]
     attentions = [block.attn.attn for block in tower.blocks]
-    return Parts(tower.device, tower.dtype, tower.tp_size, products, attentions)
+    return TowerParts(tower.device, tower.dtype, tower.tp_size, products, attentions)
 
 
-def _paddle_parts(model: Any) -> Parts:
+def _paddle_parts(model: Any) -> TowerParts:
     cards = model.visual.vision_model.encoder.layers[0].self_attn.tp_size
     return _block_parts(model.visual, siglip_blocks(model), cards)
 
 
-def _qwen_parts(tower: Any) -> Parts:
+def _qwen_parts(tower: Any) -> TowerParts:
     return _block_parts(tower, qwen_blocks(tower), tower.tp_size)
 
 
-def _block_parts(tower: Any, blocks: Sequence[TowerBlock], cards: int) -> Parts:
+def _block_parts(tower: Any, blocks: Sequence[TowerBlock], cards: int) -> TowerParts:
     products = [layer for block in blocks for layer in (block.qkv, block.proj, block.up, block.down)]
-    return Parts(tower.device, tower.dtype, cards, products, [block.attention for block in blocks])
+    return TowerParts(tower.device, tower.dtype, cards, products, [block.attention for block in blocks])
 
 
-def _deepseek_parts(model: Any) -> Parts:
+def _deepseek_parts(model: Any) -> TowerParts:
     layers = model.vision_model.transformer.layers
     products = [layer for block in layers for layer in (block.self_attn.qkv_proj, block.self_attn.out_proj)]
     attentions = [block.self_attn.attn for block in layers]
     clip = model.vision_model
-    return Parts(clip.device, clip.dtype, layers[0].self_attn.tp_size, products, attentions)
+    return TowerParts(clip.device, clip.dtype, layers[0].self_attn.tp_size, products, attentions)
 
 
 def _check_glm(tower: Any) -> None:

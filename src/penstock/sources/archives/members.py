@@ -18,8 +18,8 @@ LEFT_OUT = formats.TABLES | {"warc", "wacz"}
 class Member:
     """A document of an archive, or, with `problem`, why it cannot be read.
 
-    `page` counts, from 0, the pages of a document whose pages are files of their own. `beside` are the
-    pictures of a saved web page, by their names below its folder.
+    `page` counts, from 0, the pages of a document whose pages are files of their own. The last field
+    holds the pictures of a saved web page, by their names below its folder.
     """
 
     name: str  # below the archive's own
