@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -16,6 +17,13 @@ os.environ.setdefault("PENSTOCK_OFFLINE", "1")
 
 # what was fetched beyond `make setup` changes no test
 without_large_layout()
+
+# no verdict by a clock: a busy machine is no error. The environment of the servers has no hypothesis.
+with contextlib.suppress(ImportError):
+    from hypothesis import HealthCheck, settings
+
+    settings.register_profile("no-clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("no-clock")
 
 # a shell starts what it runs in the background deaf to Ctrl-C, and so would be the programs that tests start
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -50,7 +50,7 @@ def test_a_photo_with_a_failed_object_is_tried_again_when_asked(tmp_path: Path) 
 def test_lists_of_a_fixed_length_are_only_where_no_value_is_missing() -> None:
     """pyarrow before 26 writes a missing list of a fixed length to Parquet and cannot read it again."""
     found = {place for field in schema.ITEMS for place in fixed_lists(field.name, field.type)}
-    boxes = {"regions.box", "regions.lines.box", "regions.cells.box", "objects.box"}
+    boxes = {"regions.box", "regions.lines.box", "regions.cells.box", "objects.box", "form.box"}
     assert found == {*boxes, "regions.polygon"}
 
 

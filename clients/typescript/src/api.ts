@@ -300,7 +300,7 @@ export interface ParseOptions {
   dpi?: number | null;
   /** documents, auto: Languages of the pages, such as ko,en. Recognised from the page if not given. */
   lang?: Array<string> | null;
-  /** How regions are found. documents: model (the built-in network), pair (a second network with it on pages with a text layer), rules (fonts and geometry) or pp-doclayoutv3 (a larger network, 131 MB, which auto takes for --effort best if it was fetched). Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU). */
+  /** How regions are found. documents: model (the built-in network), pair (a second network with it on pages with a text layer), rules (fonts and geometry) or pp-doclayoutv3 (a larger network, 131 MB, which auto takes if it was fetched: for --effort best, and for pictures of text for balanced). Recipes with a model server: auto, pp-doclayoutv3 (needs torch) or cdla (CPU). */
   layout?: "auto" | "model" | "pair" | "rules" | "pp-doclayoutv3" | "cdla" | null;
   /** documents, auto: When the text inside a PDF is used: auto (if it can be trusted), always or never. */
   text_layer?: "auto" | "always" | "never" | null;

@@ -24,7 +24,7 @@ from penstock.stages.embed import EmbeddedRegions
 from penstock.store.ledger import ITEMS_DIR, Entry
 from penstock.store.out import Out
 from penstock.store.schema import KEY, Rows, failure_row, key_fields, key_row
-from penstock.store.shards import shards_in
+from penstock.store.shard_names import shards_in
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
 PART_LABELS = (PICTURE_LABELS - {"header_image", "footer_image", "seal"}) | {"table"}

@@ -21,7 +21,8 @@ from penstock.store.contents import CORRECTIONS, FOLDERS, OURS
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.lock import holding
 from penstock.store.ownership import claim, is_ours
-from penstock.store.shards import key_problem, read_shard, shards_in
+from penstock.store.shard_names import shards_in
+from penstock.store.shards import key_problem, read_shard
 from penstock.store.source_order import order_files, read_documents
 
 DAMAGED = "damaged"  # below OUT

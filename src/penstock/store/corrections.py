@@ -29,7 +29,8 @@ from penstock.region import content_name
 from penstock.store.atomic_files import replacing
 from penstock.store.contents import CORRECTIONS
 from penstock.store.schema import BOX, storable
-from penstock.store.shards import read_shard, shard_errors, shards_in, write_shard
+from penstock.store.shard_names import shards_in
+from penstock.store.shards import read_shard, shard_errors, write_shard
 
 # opened by its name: what makes Markdown and tables of a text is a document's business, not the store's
 MENDER = "penstock.documents.pages.corrected:corrected"

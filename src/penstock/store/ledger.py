@@ -24,7 +24,8 @@ from penstock.region import Asset, Region, content_name
 from penstock.stage import ItemT
 from penstock.store import schema
 from penstock.store.atomic_files import replacing
-from penstock.store.shards import key_problem, read_shard, shard_errors, shards_in, write_shard
+from penstock.store.shard_names import shards_in
+from penstock.store.shards import key_problem, read_shard, shard_errors, write_shard
 
 log = logging.getLogger(__name__)
 ITEMS_DIR, FAILURES_DIR = "items", "failures"

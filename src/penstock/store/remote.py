@@ -25,7 +25,7 @@ from penstock.processes.user_cache import user_cache
 from penstock.store.atomic_files import replacing
 from penstock.store.contents import CORRECTIONS, FILES, FOLDERS, OURS
 from penstock.store.ownership import MARK, OWN_NAME, refuse_links
-from penstock.store.shards import SHARD_NAME, may_hold
+from penstock.store.shard_names import SHARD_NAME, may_hold
 from penstock.store.source_order import DOCUMENTS, RANKS
 
 # what a run must know of others; a rank brings only its own rows of them

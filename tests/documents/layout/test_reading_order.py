@@ -7,7 +7,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
@@ -28,7 +28,6 @@ numbers = st.floats(-50, 1500, allow_nan=False, width=32)
 regions = st.tuples(st.tuples(numbers, numbers, numbers, numbers), st.sampled_from(LABELS))
 
 
-@settings(deadline=None)
 @given(st.lists(regions, max_size=40))
 def test_every_region_has_one_place(found: list[tuple[Box, str]]) -> None:
     order = reading_order([box for box, _ in found], [label for _, label in found], 1000, 1400)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.box import Box, holds_middle
@@ -21,7 +21,6 @@ boxes = st.tuples(numbers, numbers, numbers, numbers).map(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(boxes, max_size=30))
 def test_neighbours_has_every_word_once(word_boxes: list[Box]) -> None:
     words = [Word(text=str(i), box=box, size=10.0) for i, box in enumerate(word_boxes)]
@@ -29,7 +28,6 @@ def test_neighbours_has_every_word_once(word_boxes: list[Box]) -> None:
     assert sorted(found, key=int) == [str(i) for i in range(len(words))]
 
 
-@settings(deadline=None)
 @given(st.lists(boxes, max_size=30), st.lists(boxes, max_size=8))
 def test_every_word_is_in_one_draft(word_boxes: list[Box], region_boxes: list[Box]) -> None:
     words = [Word(text=str(i), box=box, size=10.0) for i, box in enumerate(word_boxes)]
@@ -38,7 +36,6 @@ def test_every_word_is_in_one_draft(word_boxes: list[Box], region_boxes: list[Bo
     assert sorted(found, key=int) == [str(i) for i in range(len(words))]
 
 
-@settings(deadline=None)
 @given(st.lists(boxes, max_size=30), st.lists(boxes, max_size=8))
 def test_every_line_is_in_one_draft(line_boxes: list[Box], region_boxes: list[Box]) -> None:
     lines = [LineBox(box, score=i) for i, box in enumerate(line_boxes)]

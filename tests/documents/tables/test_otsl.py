@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.documents.tables.otsl import otsl_html
@@ -62,7 +62,6 @@ def test_only_paddleocr_vl_writes_otsl() -> None:
     assert RECOGNISERS["glm-ocr"].prompt("seal") == "Text Recognition:"
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(MARKS), st.sampled_from(["", "t", "&"])), max_size=60))
 def test_every_square_is_covered_once_whatever_is_written(marks: list[tuple[str, str]]) -> None:
     html = otsl_html("".join(f"<{mark}>{text}" for mark, text in marks))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.documents.text.paragraph_breaks import split_paragraphs
@@ -113,7 +113,6 @@ def test_a_centred_row_has_room_on_both_sides() -> None:
     assert parts(lines) == [narrow, wide]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.text(min_size=1, max_size=5), st.integers(0, 90), st.integers(0, 90)), max_size=12)
 )

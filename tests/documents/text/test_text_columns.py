@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.box import Box
@@ -44,7 +44,6 @@ boxes = st.tuples(st.integers(0, 400), st.integers(0, 400), st.integers(1, 90), 
 )
 
 
-@settings(deadline=None)
 @given(st.lists(boxes, max_size=40))
 def test_no_line_is_in_two_columns(found: list[Box]) -> None:
     placed = [index for lines in text_columns(found) for index in lines]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.box import Box
@@ -137,7 +137,6 @@ boxes = st.tuples(numbers, numbers, numbers, numbers).map(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(boxes, max_size=30), st.lists(boxes, max_size=8))
 def test_distribute_neither_loses_nor_doubles_a_word(word_boxes: list[Box], region_boxes: list[Box]) -> None:
     words = [Word(text=str(i), box=box) for i, box in enumerate(word_boxes)]

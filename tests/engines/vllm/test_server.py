@@ -119,8 +119,8 @@ def test_a_server_that_keeps_dying_is_given_up_and_the_log_tells_it(tmp_path: Pa
     said = [(level, words) for _, level, name, words in told if name == "penstock.engines.vllm.server"]
     assert said[0][1].startswith(f"server {server.url} starts: {sys.executable}")
     assert said[1][1].startswith(f"server {server.url} answers after")
-    again = [("WARNING", f"server {server.url} is restarted: it ended")] * QUICK.max_restarts
-    assert said[2 : 2 + len(again)] == again
+    again = said[2 : 2 + QUICK.max_restarts]  # "it ended", or "it hangs" where that was seen first
+    assert all(level == "WARNING" and " is restarted: it " in words for level, words in again)
     assert said[-1][0] == "ERROR" and "is given up" in said[-1][1] and "the disk is gone" in said[-1][1]
 
 

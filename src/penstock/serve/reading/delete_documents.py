@@ -18,7 +18,8 @@ from penstock.store.check import NAMED_IN_LISTS
 from penstock.store.contents import CORRECTIONS
 from penstock.store.ledger import FAILURES_DIR, ITEMS_DIR
 from penstock.store.ownership import remove
-from penstock.store.shards import read_shard, shards_in, write_shard
+from penstock.store.shard_names import shards_in
+from penstock.store.shards import read_shard, write_shard
 
 
 def delete_documents(out: Path, documents: Set[str]) -> int:
