@@ -16,11 +16,14 @@ from penstock.cli.app import app
 from penstock.driver import Run
 from penstock.errors import PenstockError, StoreError, UsageError
 from penstock.executors.inline import Inline
+from penstock.exports.correct import correct
 from penstock.page import Page
 from penstock.region import Asset, Region
 from penstock.store import manifest
 from penstock.store.check import check_out, set_aside
+from penstock.store.contents import CORRECTIONS
 from penstock.store.ledger import ITEMS_DIR, Ledger, ShardWriter
+from penstock.store.out import Out
 from penstock.store.ownership import claim
 from penstock.store.schema import PAGES
 from penstock.store.source_order import DOCUMENTS, read_order
@@ -59,6 +62,17 @@ def test_a_whole_ledger_is_called_whole(tmp_path: Path) -> None:
     assert (found.shards, found.rows, found.damages, found.missing) == (1, 2, (), ())
     told = CliRunner().invoke(app, ["check", str(tmp_path)])
     assert (told.exit_code, "All of it is whole." in told.output) == (0, True)
+
+
+def test_what_people_corrected_is_part_of_a_whole_run_and_a_torn_one_is_told(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path, PAGES)
+    writer.add(replace(pages(0)[0], width=100, height=100))
+    writer.commit()
+    correct(Out(tmp_path), "penstock:a.pdf/p1/r0", "other words", who="kim")
+    assert check_out(tmp_path).damages == ()
+    [shard] = (tmp_path / CORRECTIONS).iterdir()
+    shard.write_bytes(shard.read_bytes()[:-20])
+    assert [damage.path for damage in check_out(tmp_path).damages] == [shard]
 
 
 def test_a_flipped_bit_is_found_or_harms_no_row(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+CORRECTIONS = "corrections"  # what people typed: a run that starts over keeps it
 FILES = (
     "run.json", "documents.jsonl", "ocr_results.jsonl", "parsed_texts.jsonl", "chunks.jsonl",
     "corpus.jsonl",
@@ -11,7 +12,6 @@ FOLDERS = (
     "items", "failures", "damaged", "crops", "raw", "embed", "embeddings", "enrich", "extracted",
     "index", "markdown", "markdown_joined", "overlays", "searchable", "docjson", "docling", "content_list",
     "html", "glm", "masks", "clouds", "splats", "meshes", "turntables", "unfinished", "retrieval", "uploads",
-    "jobs", "ranks",
+    "jobs", "ranks", CORRECTIONS,
 )  # fmt: skip
-CORRECTIONS = "corrections"  # what people typed: a run that starts over keeps it
-OURS = (*FILES, *FOLDERS, CORRECTIONS)
+OURS = (*FILES, *FOLDERS)

@@ -126,7 +126,7 @@ def refuse_others(out: Path, fresh: bool) -> None:
     for name in (name for name in OURS if name in there):
         path = out / name
         refuse_links(out, path)
-        is_folder = name in FOLDERS or name == CORRECTIONS
+        is_folder = name in FOLDERS
         if path.is_dir() != is_folder or not (is_folder or is_ours(out, path)):
             raise StoreError(
                 f"{path} was not written by Penstock, so it is left alone.",
@@ -137,7 +137,7 @@ def refuse_others(out: Path, fresh: bool) -> None:
 def start_over(out: Path) -> None:
     """Deletes what earlier runs made in OUT, and nothing else."""
     with store_errors(out):
-        remove_all(out, FOLDERS)
+        remove_all(out, tuple(name for name in FOLDERS if name != CORRECTIONS))
 
 
 def versions() -> dict[str, str]:

@@ -23,7 +23,7 @@ from penstock.errors import StoreError, UsageError
 from penstock.object_stores import normal_address, object_errors, opened
 from penstock.processes.user_cache import user_cache
 from penstock.store.atomic_files import replacing
-from penstock.store.contents import CORRECTIONS, FILES, FOLDERS, OURS
+from penstock.store.contents import FILES, FOLDERS, OURS
 from penstock.store.ownership import MARK, OWN_NAME, refuse_links
 from penstock.store.shard_names import SHARD_NAME, may_hold
 from penstock.store.source_order import DOCUMENTS, RANKS
@@ -193,7 +193,7 @@ class Mirror:
 
         with self._errors(""):
             found = obstore.list_with_delimiter(self._store)
-        folders = [f"{name}/" for name in found["common_prefixes"] if name in (*FOLDERS, CORRECTIONS)]
+        folders = [f"{name}/" for name in found["common_prefixes"] if name in FOLDERS]
         return folders + [row["path"] for row in found["objects"] if row["path"] in FILES]
 
     def _one(self, name: str) -> Iterator[ObjectFacts]:
