@@ -108,6 +108,10 @@ def test_short_cells_in_line_are_a_table_without_rulings() -> None:
             words += line(name, 100 + 250 * column, 300 + 30 * row)
     regions = regions_by_rules(TextLayer(words=(*words, *paragraph(100, 600, 4))), WIDTH, HEIGHT)
     assert labels(regions) == ["table", "text"]
+    places = {(cell.row, cell.column): cell.box for cell in regions[0].cells}
+    assert len(places) == 9
+    assert [places[1, column][0] for column in range(3)] == [100, 350, 600]
+    assert places[0, 0][3] < places[1, 0][1] < places[2, 0][1]
 
 
 def test_three_columns_of_text_are_no_table() -> None:

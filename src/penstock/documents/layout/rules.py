@@ -15,7 +15,7 @@ from penstock.documents.headings.by_type import page_facts
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.reading_order import reading_order
 from penstock.documents.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
-from penstock.documents.tables.html import to_html, with_cells
+from penstock.documents.tables.html import with_cells
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.text import rotated_text
 from penstock.documents.text.blocks import (
@@ -136,7 +136,8 @@ def _disjoint(tables: list[AlignedTable]) -> list[AlignedTable]:
 
 def _aligned_region(table: AlignedTable) -> Region:
     lines = tuple(Line(text=f.text, box=f.box) for f in table.fragments)
-    return replace(_region("table", "aligned columns", table.box, to_html(table.cells)), lines=lines)
+    region = with_cells(_region("table", "aligned columns", table.box, None), table.cells)
+    return replace(region, lines=lines)
 
 
 def _region(label: str, rule: str, box: Box, content: str | None) -> Region:

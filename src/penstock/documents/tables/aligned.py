@@ -14,7 +14,7 @@ from penstock.box import Box, enclosing, holds_middle
 from penstock.documents.tables.ruled import MAX_LINES, TOUCH, Ruling
 from penstock.documents.text.blocks import Fragment
 from penstock.documents.text.columns import gutters
-from penstock.region import TableCell
+from penstock.region import NOWHERE, TableCell
 from penstock.scripts import is_unspaced
 
 MIN_ROWS = 3
@@ -83,14 +83,19 @@ def _edges(boxes: Sequence[Box], em: float) -> list[float]:
 def _filled(rows: Sequence[Sequence[Fragment]], edges: list[float]) -> AlignedTable:
     cells = []
     for r, row in enumerate(rows):
-        texts = [""] * (len(edges) + 1)
+        held: list[list[Fragment]] = [[] for _ in range(len(edges) + 1)]
         for f in row:
-            column = sum(edge < (f.box[0] + f.box[2]) / 2 for edge in edges)
-            texts[column] = f"{texts[column]} {f.text}".strip()
-        cells += [TableCell(r, c, text) for c, text in enumerate(texts)]
+            held[sum(edge < (f.box[0] + f.box[2]) / 2 for edge in edges)].append(f)
+        cells += [_cell(r, c, own) for c, own in enumerate(held)]
     fragments = [f for row in rows for f in row]
     box = enclosing([f.box for f in fragments])
     return AlignedTable(box=box, cells=tuple(cells), fragments=tuple(fragments))
+
+
+def _cell(row: int, column: int, held: Sequence[Fragment]) -> TableCell:
+    """A cell of these fragments; its box is theirs, as nothing is drawn around it."""
+    box = enclosing([f.box for f in held]) if held else NOWHERE
+    return TableCell(row, column, " ".join(f.text for f in held).strip(), box=box)
 
 
 def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
