@@ -48,6 +48,7 @@ def korean_page() -> Page:
         box=(100.0, 100.0, 500.0, 170.0),
         content="수압관은 물을 나른다.\n터빈이 돈다.",
         lines=lines,
+        confidence=0.8,
     )
     grid = Region(label="table", box=(100.0, 300.0, 500.0, 400.0), index=1, content=table, cells=places)
     return Page(
@@ -125,10 +126,43 @@ def test_cells_of_docjson_have_boxes_and_the_html_shows_them(out: Out) -> None:
     corners = [cell.bbox.norm999[:2] for cell in table.cells if cell.bbox]
     assert corners == [(100, 300), (300, 300), (100, 350), (300, 350)]
     page = next((out / "html").rglob("3*/index.html")).read_text("utf-8")
-    assert page.count("data-box=") == 4
+    assert page.count("data-box=") == page.count('data-confidence="0.5"') == 4
     drawn = docjson_file.read(out / "docjson" / "sample.json")
     boxed = [cell for block in drawn.blocks if block.table for cell in block.table.cells if cell.bbox]
     assert boxed  # tables with drawn lines
+
+
+def test_lines_and_cells_lead_back_to_their_own_words_from_every_export(out: Out) -> None:
+    said: list[tuple[str, str]] = []
+    for line in (out / "ocr_results.jsonl").read_text("utf-8").splitlines():
+        for region in json.loads(line).get("regions", []):
+            said += [(one["locator"], one["text"]) for one in region.get("lines", [])]
+    for path in (out / "docjson").rglob("*.json"):
+        tables = [block.table for block in docjson_file.read(path).blocks if block.table]
+        said += [(cell.locator, cell.text) for table in tables for cell in table.cells]
+    for path in (out / "docling").rglob("*.json"):
+        for table in json.loads(path.read_text("utf-8"))["tables"]:
+            said += [(cell["locator"], cell["text"]) for cell in table["data"]["table_cells"]]
+    assert len(said) > 30
+    for locator, text in said:
+        assert locate(out, Locator.parse(locator)).text.split() == text.split()
+
+
+def test_confidences_stand_in_every_export_and_a_file_s_own_text_has_none(out: Out) -> None:
+    korean = json.loads(next((out / "docling").rglob("3*.json")).read_text("utf-8"))
+    [table] = korean["tables"]
+    assert [cell["confidence"] for cell in table["data"]["table_cells"]] == [0.5] * 4
+    own = json.loads((out / "docling" / "sample.json").read_text("utf-8"))["texts"]
+    assert all("confidence" not in prov for text in own for prov in text["prov"])
+    rows = json.loads(next((out / "content_list").rglob("3*.json")).read_text("utf-8"))
+    assert [row.get("confidence") for row in rows] == [0.8, None]
+    assert korean["texts"][0]["prov"][0]["confidence"] == 0.8
+    places = [
+        place
+        for line in (out / "chunks.jsonl").read_text("utf-8").splitlines()
+        for place in json.loads(line)["places"]
+    ]
+    assert {place["confidence"] for place in places} == {None, 0.8}
 
 
 def test_a_chunk_leads_back_to_its_regions(out: Out) -> None:

@@ -59,9 +59,10 @@ def page_text(item: Page) -> str:
 
 
 def _region_row(region: Region, item: Page) -> dict[str, Any]:
+    home = str(item.locator.at_region(region.index))
     row: dict[str, Any] = {
         "index": region.index,
-        "locator": str(item.locator.at_region(region.index)),
+        "locator": home,
         "label": region.label,
         "bbox_2d": region.bbox_2d(item.width, item.height),
         "content": region.content,
@@ -75,17 +76,19 @@ def _region_row(region: Region, item: Page) -> dict[str, Any]:
     if region.lines:
         row["lines"] = [
             {
+                "locator": f"{home}/l{number}",
                 "text": line.text,
                 "bbox": [round(value, 1) for value in line.box],
                 "confidence": _rounded(line.confidence),
                 **({"words": [round(sure, 4) for sure in line.words]} if line.words else {}),
                 **({"other": line.other} if line.other else {}),
             }
-            for line in region.lines
+            for number, line in enumerate(region.lines)
         ]
     if region.cells:
         row["cells"] = [
             {
+                "locator": f"{home}/c{cell.row}.{cell.column}",
                 "row": cell.row,
                 "column": cell.column,
                 "bbox": [round(value, 1) for value in cell.box],

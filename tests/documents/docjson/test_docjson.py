@@ -100,6 +100,8 @@ def test_a_table_cut_by_a_page_break_is_one_table() -> None:
     [join] = assemble("doc.pdf", items).joins
     assert join.table is not None
     assert [cell.text for cell in join.table.cells] == ["연도", "매출", "2021", "1", "2022", "2"]
+    places = [cell.locator.removeprefix("penstock:doc.pdf/") for cell in join.table.cells]
+    assert places[2:] == ["p1/r1/c1.0", "p1/r1/c1.1", "p2/r0/c1.0", "p2/r0/c1.1"]
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,12 @@ class Chunker:
             text=text,
             block_ids=[block.id for block in blocks],
             places=[
-                ChunkPlace(locator=block.locator, page_no=block.page_no, norm999=block.bbox.norm999)
+                ChunkPlace(
+                    locator=block.locator,
+                    page_no=block.page_no,
+                    norm999=block.bbox.norm999,
+                    confidence=block.confidence,
+                )
                 for block in blocks
             ],
             section_path=list(self._section),

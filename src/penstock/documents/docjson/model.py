@@ -91,8 +91,9 @@ class BBox(DocModel):
 
 
 class Cell(DocModel):
-    """A cell. Its locator is that of its block and `/cR.C`."""
+    """A cell. Its locator leads to where it was read, also from a table that was put together over pages."""
 
+    locator: str = ""
     r: int
     c: int
     rs: int = 1
@@ -211,11 +212,12 @@ class DocAsset(DocModel):
 
 
 class ChunkPlace(DocModel):
-    """A block of a chunk: the locator of its region, its page and its box there."""
+    """A block of a chunk: the locator of its region, its page, its box there and how surely it was read."""
 
     locator: str
     page_no: int
     norm999: Norm
+    confidence: float | None = None
 
 
 class Chunk(DocModel):

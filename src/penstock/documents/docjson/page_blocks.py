@@ -147,7 +147,9 @@ def _is_caption(label: str, text: str) -> bool:
 def _table(region: Region, text: str, item: Page) -> Table:
     table = read_table(text)
     places = {(place.row, place.column): place for place in region.cells}
-    for cell in table.cells if places else ():
+    home = str(item.locator.at_region(region.index))
+    for cell in table.cells:
+        cell.locator = f"{home}/c{cell.r}.{cell.c}"
         if (place := places.get((cell.r, cell.c))) is not None:
             cell.bbox = _bbox(place.box, item)
             cell.confidence = None if place.confidence is None else round(place.confidence, 4)

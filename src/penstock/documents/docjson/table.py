@@ -116,18 +116,26 @@ def grid_cells(cells: Iterable[Cell]) -> list[TableCell]:
     ]  # fmt: skip
 
 
-def table_html(table: Table, *, with_boxes: bool = False) -> str:
-    """Returns the cells as HTML for people; text is escaped. A cell's box may stand in its tag."""
+def table_html(table: Table, *, with_places: bool = False) -> str:
+    """Returns the cells as HTML for people; text is escaped.
+
+    With places, a cell's tag says its locator, its box and how surely it was read, as far as they are known.
+    """
     if not table.cells:
         return escape(table.html, quote=False)
-    known = table.cells if with_boxes else ()
-    boxes = {(cell.r, cell.c): cell.bbox.norm999 for cell in known if cell.bbox is not None}
+    places = {(cell.r, cell.c): _place(cell) for cell in table.cells} if with_places else {}
+    return to_html(grid_cells(table.cells), "th", lambda cell: places.get((cell.row, cell.column), ""))
 
-    def attributes(cell: TableCell) -> str:
-        box = boxes.get((cell.row, cell.column))
-        return "" if box is None else f' data-box="{" ".join(map(str, box))}"'
 
-    return to_html(grid_cells(table.cells), "th", attributes)
+def _place(cell: Cell) -> str:
+    box = "" if cell.bbox is None else f' data-box="{" ".join(map(str, cell.bbox.norm999))}"'
+    return f"{named_place(cell.locator, cell.confidence)}{box}"
+
+
+def named_place(locator: str, confidence: float | None) -> str:
+    """Returns the attributes of an element that say where it was read, and how surely."""
+    name = f' data-locator="{escape(locator)}"' if locator else ""
+    return name if confidence is None else f'{name} data-confidence="{confidence:g}"'
 
 
 def _mark_headers(cells: Sequence[Cell], rows: int) -> None:

@@ -11,7 +11,7 @@ from html import escape
 from itertools import groupby
 
 from penstock.documents.docjson.model import Block
-from penstock.documents.docjson.table import table_html
+from penstock.documents.docjson.table import named_place, table_html
 from penstock.region import FORMULA_LABELS
 
 MAX_HEADING_LEVEL = 6
@@ -52,7 +52,7 @@ def _piece(block: Block, by_id: Mapping[str, Block], picture: str) -> str:
 
 
 def _named(block: Block) -> str:
-    return f' id="{block.id}" data-locator="{escape(block.locator)}"'
+    return f' id="{block.id}"{named_place(block.locator, block.confidence)}'
 
 
 def _class(block: Block) -> str:
@@ -101,7 +101,7 @@ def _figure(block: Block, by_id: Mapping[str, Block], picture: str) -> str:
 def _table(block: Block, picture: str) -> str:
     if block.table is None or not block.table.cells:
         return _image(picture, "table") or "".join(_lines(block.text.split("\n")))
-    return f'<div class="wide">{table_html(block.table, with_boxes=True)}</div>'
+    return f'<div class="wide">{table_html(block.table, with_places=True)}</div>'
 
 
 def _picture(block: Block, picture: str) -> str:

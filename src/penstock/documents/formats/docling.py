@@ -147,7 +147,13 @@ def _label(block: Block) -> str:
 
 def _prov(block: Block, page: DocPage) -> dict[str, Any]:
     place = {"page_no": page.page_no, "bbox": _box(block.bbox.px), "charspan": [0, len(block.text)]}
-    return {**place, "locator": block.locator}  # docling passes by what it does not know here
+    return place | _known(block.locator, block.confidence)
+
+
+def _known(locator: str, confidence: float | None) -> dict[str, Any]:
+    """What docling has no name for: it passes by what it does not know in a place and in a cell."""
+    found = {"locator": locator} if locator else {}
+    return found if confidence is None else {**found, "confidence": confidence}
 
 
 def _box(box: Pixels) -> dict[str, Any]:
@@ -174,6 +180,7 @@ def _table(block: Block) -> dict[str, Any]:
             "column_header": cell.is_header,
             "row_header": False,
             "row_section": False,
+            **_known(cell.locator, cell.confidence),
         }
         for cell in table.cells
     ]

@@ -38,6 +38,7 @@ def page_rows(blocks: Iterable[Block], crops: Mapping[str, str]) -> Iterator[dic
                 "bbox": _box(block),
                 "page_idx": block.page_no - 1,
                 "locator": block.locator,
+                **({} if block.confidence is None else {"confidence": block.confidence}),
             }
 
 
