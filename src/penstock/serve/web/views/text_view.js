@@ -41,7 +41,7 @@ function draw(trouble) {
 
 function drawRegion(region) {
   const words = region.failure ? region.failure.message : region.content ?? region.note ?? "";
-  const fromFile = ["layer", "structure"].includes(region.reader) ? say("fromFile") : "";
+  const fromFile = ["layer", "structure"].includes(region.reader.split("+")[0]) ? say("fromFile") : "";
   const sure = region.confidence === null ? fromFile : say("sure", Math.floor(region.confidence * 100));
   const tag = button(`${region.index + 1} ${plainLabel(region.label)}`, () => choose(region.index), { class: "tag" });
   const head = made("div", { class: "head" }, tag, made("small", {}, sure), region.content ? copyButton(() => region.content) : null, jobIn(shown.name) ? null : copyButton(() => `${location.origin}${location.pathname}#${region.locator}`, "link"));
