@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from penstock.addresses.locator import Locator, is_locator
-from penstock.exports.located import locate
+from penstock.exports.located import Located, locate
 from penstock.passes.questions import embed_question
 from penstock.passes.small_search import NOTHING, small_search
 from penstock.processes.background import Background
@@ -32,7 +32,9 @@ def search_out(
     `tokens` are the question's, for a caller who began to look for them before this module was loaded.
     """
     if is_locator(question):
-        return SearchResult(hits=[_hit_at(Out(out), question)], is_stale=False, documents=[])
+        return SearchResult(
+            hits=[hit_at_address(Out(out), Locator.parse(question))], is_stale=False, documents=[]
+        )
     if found := small_search(out, question, options):
         return found
     filters = resolved(out, options.filters)
@@ -56,12 +58,18 @@ def search_out(
         return SearchResult(hits=hits, is_stale=searcher.is_stale, documents=documents)
 
 
-def _hit_at(out: Out, address: str) -> Hit:
-    found = locate(out, Locator.parse(address))
-    page = found.page or 1
-    ids = (entry.id for entry in out.entries() if (entry.document, entry.part + 1) == (found.document, page))
+def hit_at_address(out: Out, address: Locator) -> Hit:
+    """Returns what stands at an address of a run. Raises UsageError where there is nothing."""
+    found = locate(out, address)
+    place = found.document, found.page or 1
+    ids = (entry.id for entry in out.entries() if (entry.document, entry.part + 1) == place)
+    return hit_at(found, next(ids, ""))
+
+
+def hit_at(found: Located, page_id: str) -> Hit:
+    """Returns what stands at an address as a search has it."""
     return Hit(
-        page_id=next(ids, ""), document=found.document, page=page, score=1.0, snippet=found.text,
+        page_id=page_id, document=found.document, page=found.page or 1, score=1.0, snippet=found.text,
         region=found.region, label=found.label or None, box=found.bbox, crop=found.crop,
         locator=str(found.locator),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.parse
 from pathlib import Path
 
@@ -42,6 +43,23 @@ def test_what_was_sent_is_found_and_what_was_deleted_is_not(tmp_path: Path) -> N
         assert first["name"] not in found(client, of_first)
     with Running(Service(tmp_path)) as client:  # it shows what is there, and finds it
         assert second["name"] in found(client, words_of(client, second["name"]))
+
+
+def test_an_address_is_a_question_and_leads_only_where_the_asker_may_look(tmp_path: Path) -> None:
+    with Service(tmp_path, fake()) as service, Running(service) as client:
+        name = client.send("a.pdf", pdf(["a"]))["name"]
+        client.wait(name)
+        _, row = client(f"/v1/page?page=1&name={name}")
+        for place in (row, row["regions"][1]):
+            status, [hit] = client("/v1/search?q=" + urllib.parse.quote(place["locator"]))
+            assert (status, hit["locator"], hit["page"]) == (200, place["locator"], 1)
+            assert hit["page_id"] == row["page_id"]
+        assert hit["snippet"] == row["regions"][1]["content"]
+        body = json.dumps({"question": row["locator"], "documents": ["other.pdf"]}).encode()
+        assert client("/v1/search", body, **{"Content-Type": "application/json"}) == (200, [])
+        assert found(client, "penstock:nothing.pdf/p1") == []
+        status, told = client("/v1/search?q=" + urllib.parse.quote(f"{row['locator']}/r99"))
+        assert (status, "no region" in told["error"]) == (409, True)
 
 
 def test_a_search_that_does_not_work_names_no_folder_and_no_command(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Collection, Sequence
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
+from penstock.addresses.locator import Locator, is_locator
 from penstock.errors import PenstockError, UsageError
+from penstock.exports.located import located
 from penstock.passes.questions import Questions
+from penstock.passes.search import hit_at, hit_at_address
 from penstock.retrieval import vectors
 from penstock.retrieval.hits import NO_FILTERS, Filters
 from penstock.retrieval.index_folder import FOLDER
@@ -48,6 +51,8 @@ class ServedSearch:
         return await self._bounded(partial(self._embedded, texts))
 
     def _answers(self, question: str, top: int, filters: Filters) -> list[dict[str, Any]]:
+        if is_locator(question):
+            return self._at(Locator.parse(question), filters.documents)
         try:
             self._index.update()
             searcher, questions = self._up_to_date()
@@ -61,6 +66,18 @@ class ServedSearch:
         found = searcher.search(question, vector, top=top, filters=filters)
         # what was deleted is in the index until it is brought up to date
         return [hit.row() for hit in found if self._service.status(hit.document) is not None]
+
+    def _at(self, wanted: Locator, among: Collection[str]) -> list[dict[str, Any]]:
+        """Returns what stands at an address, and nothing where its document is not among these."""
+        name = wanted.document
+        if (among and name not in among) or self._service.status(name) is None:
+            return []
+        if wanted.page is not None:
+            page = self._service.catalogue.page(name, wanted.page - 1)
+            return [hit_at(located(page, wanted), page.id).row()] if page else []
+        with suppress(UsageError):  # it would name other documents
+            return [hit_at_address(Out(self._out), wanted).row()]
+        return []
 
     def _embedded(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
         engine = vectors.about(Out(self._out)).get("engine")
