@@ -176,7 +176,8 @@ def paddleocr_vl(folder: Path, **shape: Any) -> None:
     image = "<|IMAGE_START|><|IMAGE_PLACEHOLDER|><|IMAGE_END|>"
     tokenizer = write_tokenizer(folder, PADDLE_TOKENS, "<|endoftext|>", template("", "", image, "\n"))
     number = tokenizer.convert_tokens_to_ids
-    tokenizer.add_special_tokens({"image_token": "<|IMAGE_PLACEHOLDER|>"})
+    named = {"extra_special_tokens": {"image_token": "<|IMAGE_PLACEHOLDER|>"}}
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(folder, **named)  # the processor asks it by this name
     tokenizer.save_pretrained(folder)
     config = PaddleOCRVLConfig(
         image_token_id=number("<|IMAGE_PLACEHOLDER|>"),
