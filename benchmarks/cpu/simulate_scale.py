@@ -29,7 +29,7 @@ from penstock.sources.partition import Partition
 from penstock.testing.fake_recipe import fake
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from benchmarks.lib.common import finish, write_long_pdf
+from benchmarks.lib.common import all_cpu_s, finish, write_long_pdf
 
 CARDS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000)
 PAGES_A_DOCUMENT = 10.0  # assumed: crawled PDFs; few are very long
@@ -44,14 +44,12 @@ class Figures:
     pages_per_s: float = 17.58  # one H200, GLM-OCR at 0.7 scale, log 2026-11-15
     opening_s: float = 156.0  # two servers start, log; paid by every rank, and again after a preemption
     listed_per_s: float = 1000 / 0.1  # 1,000 names a request; 0.1 s a request is assumed
-    shared_out_per_s: float = 723_124.0  # names hashed by one core: bench_bookkeeping.py
-    counted_per_s: float = (
-        400.0  # documents opened to count their pages, by one process: `--real` measures it
-    )
-    committed_per_s: float = 8_960.0  # rows by one core: bench_bookkeeping.py
-    read_back_per_s: float = 71_632.0  # ids of a ledger by one core: bench_bookkeeping.py
+    shared_out_per_s: float = 294_103.0  # names hashed by one core: bench_bookkeeping.py
+    counted_per_s: float = 400.0  # documents opened to count their pages: this script measures it
+    committed_per_s: float = 7_796.0  # rows by one core: bench_bookkeeping.py
+    read_back_per_s: float = 49_239.0  # ids of a ledger by one core: bench_bookkeeping.py
     row_bytes: float = 20_000.0  # store/ledger.py
-    names_per_s: float = 100_000.0  # of other ranks' documents, read back by one core: bench_bookkeeping.py
+    names_per_s: float = 57_005.0  # of other ranks' documents, read back by one core: bench_bookkeeping.py
     store_bytes_per_s: float = 500e6  # of one machine, assumed
     put_s: float = 0.03  # a conditional put, store/remote.py; crops of a shard go 16 at a time
     crops_a_page: float = 1.2  # assumed
@@ -86,9 +84,7 @@ def rank_s(own: int, of: Sequence[int], figures: Figures, chance: random.Random)
     count, pages = sum(of) / PAGES_A_DOCUMENT, max(1, own)
     listing = count / figures.listed_per_s + count / figures.shared_out_per_s
     reading = pages / (figures.pages_per_s * max(0.5, chance.gauss(1, figures.speeds)))
-    puts = (
-        pages / figures.rows_a_shard * figures.put_s * (1 + figures.rows_a_shard * figures.crops_a_page / 16)
-    )
+    puts = puts_s(pages, figures)
     known = own / 2  # its rows, which a rank that is started again reads back: half, on average
     again = known / figures.read_back_per_s + known * figures.row_bytes / figures.store_bytes_per_s
     again += count / 2 / figures.names_per_s
@@ -98,6 +94,12 @@ def rank_s(own: int, of: Sequence[int], figures: Figures, chance: random.Random)
         "opening": figures.opening_s, "listing": listing, "reading": reading, "puts": puts,
         "preemption": times * (figures.opening_s + listing + again),
     }  # fmt: skip
+
+
+def puts_s(pages: float, figures: Figures) -> float:
+    """Returns the seconds that shards take and their crops, 16 of these at a time."""
+    a_shard = figures.put_s * (1 + figures.rows_a_shard * figures.crops_a_page / 16)
+    return pages / figures.rows_a_shard * a_shard
 
 
 def poisson(mean: float, chance: random.Random) -> int:
@@ -120,7 +122,7 @@ def by_ranks(sizes: Sequence[int], cards: int, figures: Figures, seed: int) -> d
 
 
 def by_driver(sizes: Sequence[int], cards: int, figures: Figures) -> dict[str, Any]:
-    """Work goes to whoever is free, so nothing straggles; the driver counts documents and commits rows."""
+    """Work goes to who is free, so nothing straggles. OUT is on a drive, where the driver commits."""
     pages = sum(sizes)
     ideal = pages / figures.pages_per_s / cards
     away = figures.preempted_an_hour * figures.opening_s / 3600  # share of time that a card is not there
@@ -212,16 +214,22 @@ def checked(inputs: Path, sizes: dict[str, int], numbers: Sequence[int]) -> list
     return rows
 
 
-def counted_per_s(count: int = 1000) -> float:
-    """Measures how many documents of ten pages a listing opens in a second."""
+def counted_per_s(count: int = 2000) -> float:
+    """Measures how many documents of ten pages a listing opens in a CPU second of both of its processes."""
+    starting_s = listing_cpu_s(1)
+    return (count - 1) / (listing_cpu_s(count) - starting_s)
+
+
+def listing_cpu_s(count: int) -> float:
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(count):
-            write_long_pdf(Path(folder) / f"d{number}.pdf", round(PAGES_A_DOCUMENT), pages=(0,))
-        listing = list_items([folder], Page)
-        next(listing)
-        began = time.perf_counter()
-        pages = 1 + sum(1 for _ in listing)
-        return pages / PAGES_A_DOCUMENT / (time.perf_counter() - began)
+        path = Path(folder) / "0.pdf"
+        data = write_long_pdf(path, round(PAGES_A_DOCUMENT), pages=(0,)).read_bytes()
+        for number in range(1, count):
+            path.with_name(f"{number}.pdf").write_bytes(data)
+        began = all_cpu_s()
+        for _ in list_items([folder], Page):
+            pass
+        return all_cpu_s() - began
 
 
 def real(numbers: Sequence[int], count: int) -> list[dict[str, float]]:
