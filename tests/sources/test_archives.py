@@ -143,9 +143,12 @@ def test_pictures_of_one_key_are_the_pages_of_one_document(tmp_path: Path) -> No
     assert len({page.id for page in pages}) == 5
 
 
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_ids_are_the_same_on_another_machine(tmp_path: Path, mode: str) -> None:
-    path = tar(tmp_path / "shard.tgz", [("a.pdf", REPORT), ("b.pdf", REPORT)], mode)
+@pytest.mark.parametrize(
+    ("name", "mode"),
+    [("a.tgz", "w"), ("a.tgz", "w:gz"), ("a.tar.bz2", "w:bz2"), ("a.tar.xz", "w:xz")],
+)
+def test_ids_are_the_same_on_another_machine(tmp_path: Path, name: str, mode: str) -> None:
+    path = tar(tmp_path / name, [("a.pdf", REPORT), ("b.pdf", REPORT)], mode)
     here, there = (listed(path, tmp_path / name) for name in ("here", "there"))
     assert [page.id for page in here] == [page.id for page in there]
     assert len({page.id for page in here}) == 4
@@ -181,11 +184,12 @@ def test_links_and_devices_in_a_tar_are_no_documents(tmp_path: Path) -> None:
     assert "holds no document" in only_failure(listed(path, tmp_path / "kept"))
 
 
+@pytest.mark.parametrize(("name", "mode"), [("a.tgz", "w:gz"), ("a.tar.bz2", "w:bz2"), ("a.txz", "w:xz")])
 def test_an_archive_that_unpacks_to_far_more_than_it_is_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, mode: str
 ) -> None:
     monkeypatch.setattr("penstock.sources.archives.listing.MAX_FREE_BYTES", 1 << 20)
-    path = tar(tmp_path / "bomb.tgz", [("a.pdf", REPORT + bytes(40 << 20)), ("b.pdf", REPORT)], "w:gz")
+    path = tar(tmp_path / name, [("a.pdf", REPORT + bytes(40 << 20)), ("b.pdf", REPORT)], mode)
     assert "far more than it is" in only_failure(listed(path, tmp_path / "kept"))
     assert not list((tmp_path / "kept").glob("**/*.pdf"))
 
@@ -194,6 +198,13 @@ def only_failure(pages: list[Page]) -> str:
     (page,) = pages
     assert page.failure is not None
     return page.failure.message
+
+
+@pytest.mark.parametrize("head", [b"BZh91AY&SY", b"\xfd7zXZ\0\0"])
+def test_what_only_begins_as_a_packed_tar_is_one_failure(tmp_path: Path, head: bytes) -> None:
+    path = tmp_path / ("a.tar.bz2" if head.startswith(b"BZ") else "a.tar.xz")
+    path.write_bytes(head + bytes(range(256)) * 20)
+    assert "damaged" in only_failure(listed(path, tmp_path / "kept"))
 
 
 def test_a_damaged_archive_gives_its_first_documents_and_one_failure(tmp_path: Path) -> None:

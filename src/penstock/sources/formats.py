@@ -1,8 +1,7 @@
 """Tells what a file is by its first bytes.
 
 A name decides only where bytes cannot: plain text has no signature, and a ZIP may be anything. What is in a
-ZIP
-or in one of the older Office files is looked at by the process that reads it.
+ZIP or in one of the older Office files is looked at by the process that reads it.
 """
 
 from __future__ import annotations
@@ -31,7 +30,8 @@ HEAD_BYTES = 1024  # a PDF may begin with this much junk (PDF Reference 1.7, app
 TABLES = frozenset({"arrow", "parquet"})
 ARCHIVES = frozenset({"warc", "wacz", "tar", "zip"})
 MAILS = frozenset({"eml", "msg"})  # their attachments are documents of their own
-ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".wacz", ".tar", ".tar.gz", ".tgz", ".zip")
+ARCHIVE_SUFFIXES = (".warc", ".warc.gz", ".wacz", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".zip")
+TAR_SUFFIXES = (".bz2", ".xz", ".tbz2", ".txz")
 MULTI_FRAME = frozenset({"tiff", "gif", "webp"})
 STRUCTURES: frozenset[str] = frozenset({
     "ooxml", "docx", "pptx", "xlsx", "odt", "ods", "odp", "hwpx", "epub", "ole", "doc", "ppt", "xls", "hwp",
@@ -67,7 +67,7 @@ MIMETYPES: dict[bytes, Kind] = {  # of ZIPs that say what they are in their firs
     b"application/epub+zip": "epub",
 }
 ZIP, OLE, HWP3 = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"HWP Document File V3."
-GZIP = b"\x1f\x8b\x08"
+GZIP, BZIP2, XZ = b"\x1f\x8b\x08", b"BZh", b"\xfd7zXZ\0"
 OOXML_PARTS = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"word/", b"xl/", b"ppt/")
 MAIL = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{1,60}:[^\n]*\n(?:[ \t][^\n]*\n)*){2,}", re.ASCII)
 MAIL_FIELDS = re.compile(
@@ -106,15 +106,17 @@ def sniff(head: bytes, suffix: str = "") -> Kind | None:
         return "arrow"
     if head.startswith(b"PAR1"):
         return "parquet"
-    if archive := _sniff_archive(head):
+    if archive := _sniff_archive(head, suffix):
         return archive
     if head.startswith(b"%PDF-") or (b"%PDF-" in head and not _holds_others(head, suffix)):
         return "pdf"
     return _sniff_structure(head, suffix)
 
 
-def _sniff_archive(head: bytes) -> Kind | None:
+def _sniff_archive(head: bytes, suffix: str) -> Kind | None:
     """Returns what an archive is by its first bytes, also where these are packed."""
+    if head.startswith((BZIP2, XZ)) and suffix in TAR_SUFFIXES:
+        return "tar"  # what is packed shows only with far more bytes than these
     if head.startswith(GZIP):
         try:
             head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD_BYTES)

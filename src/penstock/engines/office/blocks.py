@@ -18,6 +18,7 @@ MAX_UNIT_BLOCKS = 400
 MAX_CELLS = 20_000  # of one table; a larger one goes on in the next unit
 STORED = "stored"  # a mark: formulas of a sheet, and its numbers as they are stored
 HIDDEN_CELLS, SHOWN_CELLS = "hidden_cells", "shown_cells"  # marks: a table with its hidden cells, and without
+BESIDE_SLIDES = frozenset({"comment", "speaker_notes"})  # marks
 BULLETS = "•◦▪‣●∙·"  # one for each depth of a list
 
 
@@ -59,6 +60,11 @@ class StructureUnit:
     blocks: tuple[StructureBlock, ...]
     width: float = UNIT_SIDE
     height: float = UNIT_SIDE
+
+
+def as_hidden(blocks: Iterable[StructureBlock], mark: str) -> list[StructureBlock]:
+    """Returns the blocks of a slide that is not shown, marked so; what is beside a slide keeps its mark."""
+    return [block if block.mark in BESIDE_SLIDES else replace(block, mark=mark) for block in blocks]
 
 
 class StructureFile(Protocol):

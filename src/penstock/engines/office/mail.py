@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import email
+from collections.abc import Iterator
 from email.message import EmailMessage
 from email.policy import EmailPolicy
+from itertools import islice
 from typing import Any
+from urllib.parse import unquote
 
 from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
-from penstock.engines.office.html_blocks import html_blocks
+from penstock.engines.office.html_blocks import html_blocks, no_picture
 from penstock.engines.office.text import decoded
 from penstock.errors import BadInput
 
@@ -52,9 +55,31 @@ def _body(message: EmailMessage) -> list[StructureBlock]:
     data = part.get_payload(decode=True)
     text = decoded(data if isinstance(data, bytes) else b"", part.get_content_charset() or "")
     if part.get_content_type() == "text/html":
-        return html_blocks(text)
+        return html_blocks(text, _MailPictures(message).picture)
     paragraphs = text.replace("\r\n", "\n").split("\n\n")
     return [StructureBlock(label="text", text=each.strip("\n")) for each in paragraphs if each.strip()]
+
+
+class _MailPictures:
+    """The pictures that a mail brings for its text, which names them by "cid:"."""
+
+    def __init__(self, message: EmailMessage) -> None:
+        self._message = message
+        self._found: dict[str, bytes] | None = None
+
+    def picture(self, source: str) -> bytes:
+        if not source.lower().startswith("cid:"):
+            return no_picture(source)
+        if self._found is None:
+            self._found = dict(self._named())
+        return self._found.get(unquote(source[4:]), b"")
+
+    def _named(self) -> Iterator[tuple[str, bytes]]:
+        for part in islice(self._message.walk(), MAX_PARTS):
+            id = str(part.get("Content-ID", "")).strip().strip("<>")
+            data = part.get_payload(decode=True) if id and part.get_content_maintype() == "image" else None
+            if isinstance(data, bytes):
+                yield id, data
 
 
 def _attached(message: EmailMessage) -> list[str]:

@@ -5,6 +5,7 @@ A key is a file's name up to its first dot: 0001.0.png and 0001.1.png are two pa
 
 from __future__ import annotations
 
+import lzma
 import tarfile
 import zlib
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from penstock.sources.archives.members import MAX_MEMBER_BYTES, LeftOut, Member,
 from penstock.sources.formats import sniff_picture
 
 MAX_TIME_S = 253_402_300_799  # the end of the year 9999
-BROKEN = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError)
+BROKEN = (tarfile.TarError, OSError, EOFError, zlib.error, lzma.LZMAError, ValueError)
 
 
 def tar_members(path: str) -> Iterator[Member | LeftOut]:

@@ -6,9 +6,10 @@ as notes, which a file keeps elsewhere than a page does, is aligned again with w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,15 @@ from penstock.documents.text.alignment import Letters, aligned, letters_of
 from penstock.engines.office.blocks import StructureBlock
 from penstock.errors import BadInput
 from penstock.region import TextLayer, Word
+from penstock.workers.office.printed_words import printed_words
 
 MAX_LETTERS = 12_000_000  # of a document: a book of 5,000 pages
 MIN_FOUND = 0.5  # of the letters of a text, for it to have a place
 MIN_OF_WORD = 0.5  # of the letters of a word on the page, for it to be of a text
 ROUNDS = 3
 MAX_SLIDE = 200  # letters
+FORMULA = "display_formula"
+NEAR_FORMULA = 0.8  # heights of a line: how far what stands above and below it may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +65,12 @@ class PageLetters:
 
 
 def texts_of(blocks: Iterable[StructureBlock]) -> Iterator[tuple[int, int, str]]:
-    """Yields the texts that may stand on pages: the block's place, the cell's or -1, and the text."""
+    """Yields what may stand on pages of texts: the block's place, the cell's or -1, and the letters."""
     for number, block in enumerate(blocks):
         if block.cells:
-            yield from ((number, place, cell.text) for place, cell in enumerate(block.cells))
+            yield from ((number, place, printed_words(cell.text)) for place, cell in enumerate(block.cells))
         else:
-            yield number, -1, block.text
+            yield number, -1, printed_words(block.text, block.label == FORMULA)
 
 
 def places_of(texts: Sequence[str], pages: PageLetters) -> list[list[TextPlace]]:
@@ -153,3 +157,17 @@ def _parts(
 def box_of(words: Sequence[Word], chosen: Iterable[int]) -> Box:
     """Returns the box around words of a page."""
     return enclosing([words[number].box for number in chosen])
+
+
+def with_formula_words(words: Sequence[int], layer: TextLayer, taken: Collection[int]) -> tuple[int, ...]:
+    """Returns the words of a text with a formula, and those of nobody that stand close above and below."""
+    left, top, right, bottom = box_of(layer.words, words)
+    reach = NEAR_FORMULA * median(layer.words[word].box[3] - layer.words[word].box[1] for word in words)
+    near = (
+        number
+        for number, word in enumerate(layer.words)
+        if number not in taken
+        and left - reach <= (word.box[0] + word.box[2]) / 2 <= right + reach
+        and top - reach <= (word.box[1] + word.box[3]) / 2 <= bottom + reach
+    )
+    return (*words, *near)

@@ -19,7 +19,16 @@ from penstock.engines.pdf.file import PdfFile
 from penstock.page import Page
 from penstock.region import NOWHERE, PICTURE_LABELS, CellPlace, Region, TableCell, TextLayer, Word
 from penstock.sources import formats
-from penstock.workers.office.placing import PageLetters, TextPlace, box_of, places_of, texts_of
+from penstock.workers.office.placing import (
+    FORMULA,
+    PageLetters,
+    TextPlace,
+    box_of,
+    places_of,
+    texts_of,
+    with_formula_words,
+)
+from penstock.workers.office.printed_words import printed_words
 from penstock.workers.office.table_heads import head_of, words_of_head
 from penstock.workers.office.unit_pages import region_of, shown_blocks
 
@@ -53,7 +62,7 @@ class PrintedFile:
         """Returns the page with its regions and its Markdown; later stages pass it by."""
         placed = self.pages[page.part] if page.part < len(self.pages) else []
         taken = {word for one in placed for word in one.words}
-        placed = [with_head(one, layer, taken) for one in placed]
+        placed = [with_formula(with_head(one, layer, taken), layer, taken) for one in placed]
         taken = {word for one in placed for word in one.words}
         regions = [_region(one, layer, page) for one in placed]
         left = tuple(word for number, word in enumerate(layer.words) if number not in taken)
@@ -162,6 +171,14 @@ def _cells_on(
         cells.append(cell._replace(row=top - first, row_span=bottom - top, text=text, inner=inner))
         words.append(tuple(word for part in here for word in part.words))
     return tuple(cells), tuple(words)
+
+
+def with_formula(placed: PlacedBlock, layer: TextLayer, taken: Collection[int]) -> PlacedBlock:
+    """Returns a block with a formula with the letters that its page sets above and below the line."""
+    text = placed.block.text
+    if not placed.words or printed_words(text, placed.block.label == FORMULA) == text:
+        return placed
+    return replace(placed, words=with_formula_words(placed.words, layer, taken))
 
 
 def with_head(placed: PlacedBlock, layer: TextLayer, taken: Collection[int]) -> PlacedBlock:

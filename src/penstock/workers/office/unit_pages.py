@@ -41,7 +41,7 @@ def shown_blocks(blocks: Sequence[StructureBlock], unprinted: Unprinted) -> Sequ
     if unprinted != "drop":
         left_out = {SHOWN_CELLS} if unprinted == "all" else {SHOWN_CELLS, STORED}
         return [block for block in blocks if block.mark not in left_out]
-    if blocks and blocks[0].mark in HIDDEN_UNITS:  # all of the sheet or slide
+    if any(block.mark in HIDDEN_UNITS for block in blocks):  # all of the sheet or slide
         return ()
     return [block for block in blocks if block.mark not in UNPRINTED]
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, is_code_style
-from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, in_units
+from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, as_hidden, in_units
 from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.odf.sheets import CELLS, MAX_REPEATED, rows_of, sheet_content
@@ -49,7 +48,8 @@ class _Odf:
     def text(self, body: Element) -> list[StructureBlock]:
         for row in descendants(body, "changed-region"):
             if child(row, "deletion") is not None:
-                self._deleted[attribute(row, "id")] = "".join(row.itertext()).strip()
+                lines = ("".join(line.itertext()) for line in _lines(row))
+                self._deleted[attribute(row, "id")] = "\n".join(lines).strip()
         self._margins()
         self._inside(body)
         return self._writer.finished()
@@ -76,7 +76,7 @@ class _Odf:
         blocks = [block for part in in_units(self._writer.finished()) for block in part]
         if attribute(page, "style-name") not in self._styles.hidden:
             return blocks
-        return [replace(block, mark=block.mark or "hidden_slide") for block in blocks]
+        return as_hidden(blocks, "hidden_slide")
 
     def sheet(self, table: Element) -> list[StructureBlock]:
         """Returns a sheet's tables, then what hangs on their cells or floats over them."""
@@ -251,6 +251,7 @@ class _Odf:
                 self._inside(holder)
             elif name == "table":
                 self._writer.table(self._cells(inner))
+                break  # what follows is a picture of it
             elif name in ("frame", "g", "custom-shape"):
                 self._frame(inner)
             elif name == "object":
@@ -336,6 +337,11 @@ class _Odf:
             elif local(inner) == "list":
                 lines += [f"• {self._words(row)[0]}" for row in descendants(inner, "p")]
         return lines
+
+
+def _lines(element: Element) -> Iterator[Element]:
+    """Yields the paragraphs and headings in it: who wrote it and when are no words of the text."""
+    return (row for row in element.iter() if local(row) in ("p", "h"))
 
 
 def _as_node(element: Element) -> HtmlNode:

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element
 
 from penstock.box import Box
 from penstock.engines.office.block_writer import BlockWriter
-from penstock.engines.office.blocks import Hyperlink, StructureBlock, StructureUnit
+from penstock.engines.office.blocks import Hyperlink, StructureBlock, StructureUnit, as_hidden
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.omml import latex_of_omml
 from penstock.engines.office.ooxml.pptx_numbers import SlideNumbers
@@ -79,9 +79,7 @@ class _Slide:
         # titles first: files keep shapes in the order in which they were drawn
         found.sort(key=lambda block: block.label not in ("doc_title", "paragraph_title"))
         found += [*self._of_notes(), *self._of_comments()]
-        return (
-            [replace(each, mark=each.mark or "hidden_slide") for each in found] if self._is_hidden else found
-        )
+        return as_hidden(found, "hidden_slide") if self._is_hidden else found
 
     def _of_shape(self, shape: Element) -> list[StructureBlock]:
         writer, box = BlockWriter(), _box(shape)
