@@ -63,7 +63,7 @@ class StructureUnit:
 
 
 def as_hidden(blocks: Iterable[StructureBlock], mark: str) -> list[StructureBlock]:
-    """Returns the blocks of a slide that is not shown, marked so; what is beside a slide keeps its mark."""
+    """Returns the blocks of a slide that is not shown, marked so; notes and comments keep their marks."""
     return [block if block.mark in BESIDE_SLIDES else replace(block, mark=mark) for block in blocks]
 
 

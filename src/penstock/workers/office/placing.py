@@ -160,7 +160,7 @@ def box_of(words: Sequence[Word], chosen: Iterable[int]) -> Box:
 
 
 def with_formula_words(words: Sequence[int], layer: TextLayer, taken: Collection[int]) -> tuple[int, ...]:
-    """Returns the words of a text with a formula, and those of nobody that stand close above and below."""
+    """Returns the words of a text with a formula, and words of no other text close above and below it."""
     left, top, right, bottom = box_of(layer.words, words)
     reach = NEAR_FORMULA * median(layer.words[word].box[3] - layer.words[word].box[1] for word in words)
     near = (
