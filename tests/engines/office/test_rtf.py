@@ -74,3 +74,18 @@ def test_groups_without_end_are_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="nested"):
         read(tmp_path, b"{" * 5000)
     assert texts(tmp_path, rb"\pard fine\par" + b"}" * 50) == ["fine"]
+
+
+def test_deleted_words_comments_and_the_title_are_what_they_are(tmp_path: Path) -> None:
+    styles = rb"{\stylesheet{\s1 Title;}{\s2 Subtitle;}}"
+    note = rb"{\*\atnid K}{\*\atnauthor Kim}{\*\annotation{\*\atnref 1}{\*\atndate 5}\pard\plain Which?}"
+    body = (
+        rb"\pard\s1 Report\par\pard\plain Rain"
+        + note
+        + rb" falls{\deleted  as snow}.\par\pard\plain Wind.\par"
+    )
+    blocks = read(tmp_path, styles + body)
+    assert [(block.mark or block.label, block.text) for block in blocks] == [
+        ("doc_title", "Report"), ("text", "Rain falls."), ("deleted", "as snow"), ("comment", "Kim: Which?"),
+        ("text", "Wind."),
+    ]  # fmt: skip

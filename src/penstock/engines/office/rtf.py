@@ -22,7 +22,7 @@ PASSED = frozenset({
     "colortbl", "info", "filetbl", "revtbl", "rsidtbl", "generator", "xmlnstbl", "listtable", "themedata",
     "listoverridetable", "colorschememapping", "latentstyles", "datastore", "objdata", "bkmkstart", "bkmkend",
     "nonshppict", "panose", "falt", "fontemb", "pntext", "pntxta", "pntxtb", "background",
-    "template", "xe", "tc", "nesttableprops",
+    "template", "xe", "tc", "nesttableprops", "nonesttables", "atnid", "atndate", "atnref",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
 })  # fmt: skip
 SIGNS = {
@@ -31,6 +31,8 @@ SIGNS = {
     "sect": "\n",
 }  # fmt: skip
 _HEADING = re.compile(r"(?:heading|제목|개요)\s*([1-9])", re.IGNORECASE)
+_TITLE = re.compile(r"\s*(?:title|제목);", re.IGNORECASE)
+TITLE = -1  # the level of the document's own title
 _LINK = re.compile(r'HYPERLINK\s+"([^"]{1,2000})"', re.IGNORECASE)
 _ITEM_NUMBER = re.compile(r"\(?(?:\d{1,4}|[a-zA-Z]{1,6}|[가-힣]|\d{1,3}(?:\.\d{1,3}){1,8})[.)]?\)?")
 MAX_PICTURE_CHARS = 128 << 20
@@ -44,6 +46,7 @@ class RtfState:
     target: str = "text"  # where letters go: text, skip, note, link, fonts, styles, picture, listtext
     page: str = "cp1252"
     skip: int = 1  # bytes after a \\u that say the same for old readers
+    is_deleted: bool = False  # words that were deleted while changes were noted
 
 
 @dataclass(slots=True)
@@ -87,13 +90,14 @@ class _RtfReader:
         self._rows: list[RtfRow] = []
         self._links: list[Hyperlink] = []
         self._notes = 0
+        self._author, self._comments = "", list[str]()  # of the paragraph, or of the table
         self._address = ""  # of the link whose words come next
         self._words: dict[str, Callable[[int | None], None]] = {
             "ansicpg": self._page, "f": self._use_font, "fcharset": self._font_page, "uc": self._skips,
             "u": self._unicode, "s": self._use_style, "outlinelevel": self._outline, "pard": self._plain,
             "intbl": self._into_table, "cell": self._cell, "row": self._end_row, "trowd": self._new_row,
             "trhdr": self._head_row, "cellx": self._define, "ls": self._item, "ilvl": self._deeper,
-            "page": self._break,
+            "page": self._break, "deleted": self._deletion, "plain": self._undeleted,
             "nestcell": self._nested, "nestrow": self._nested, "bin": lambda _: None,
             **{word: self._merge(word) for word in ("clmgf", "clmrg", "clvmgf", "clvmrg")},
         }  # fmt: skip
@@ -166,11 +170,23 @@ class _RtfReader:
         if self._state.target == "styles" and ";" in text:
             self._name_style(text)
         if self._state.target != "skip":
-            self._letters.setdefault(self._state.target, []).append(text)
+            self._here().append(text)
+
+    def _here(self) -> list[str]:
+        """Returns the letters of what is being read."""
+        target = self._state.target
+        is_lost = self._state.is_deleted and target == "text"
+        return self._letters.setdefault("deleted" if is_lost else target, [])
+
+    def _deletion(self, number: int | None) -> None:
+        self._state = replace(self._state, is_deleted=number != 0)
+
+    def _undeleted(self, _: int | None) -> None:
+        self._state = replace(self._state, is_deleted=False)
 
     def _unicode(self, number: int | None) -> None:
         code = (number or 0) & 0xFFFF
-        letters = self._letters.setdefault(self._state.target, [])
+        letters = self._here()
         if 0xDC00 <= code < 0xE000 and letters and 0xD800 <= ord(letters[-1][-1:] or " ") < 0xDC00:
             high = ord(letters.pop())
             letters.append(chr(0x10000 + ((high - 0xD800) << 10) + code - 0xDC00))
@@ -199,8 +215,8 @@ class _RtfReader:
 
     def _name_style(self, text: str) -> None:
         found = _HEADING.search(text)
-        if found:
-            self._styles[self._style] = int(found[1])
+        if found or _TITLE.fullmatch(text):
+            self._styles[self._style] = int(found[1]) if found else TITLE
 
     def _outline(self, number: int | None) -> None:
         if self._state.target == "styles":
@@ -240,15 +256,26 @@ class _RtfReader:
             return
         text, links, number = self._text(), self._links, self._number
         self._links, self._number = [], ""
-        if not text:
-            return
-        self._end_table()
+        if text:
+            self._end_table()
+            self._write(text, number, links)
+        self._write_asides()
+
+    def _write(self, text: str, number: str, links: list[Hyperlink]) -> None:
         if self._level:
-            self.writer.heading(text, self._level, links)
+            self.writer.heading(text, max(0, self._level), links)
         elif self._is_item:
             self.writer.item(self._depth, text, number, links)
         else:
             self.writer.text(text, links)
+
+    def _write_asides(self) -> None:
+        """Writes what was deleted from the words before, and what was said of them."""
+        deleted = _whole("".join(self._letters.pop("deleted", []))).strip()
+        self.writer.text(deleted, label="aside_text", mark="deleted")
+        comments, self._comments = self._comments, []
+        for text in comments:
+            self.writer.text(text, label="aside_text", mark="comment")
 
     def _cell(self, _: int | None) -> None:
         self._row.cells.append(self._text())
@@ -282,12 +309,21 @@ class _RtfReader:
         if self._rows:
             rows, self._rows = self._rows, []
             self.writer.table(cells_of_rows(rows))
+            self._write_asides()
         self._row = RtfRow()
 
     def _note(self, text: str) -> None:
         self._notes += 1
         self._add(f"[^{self._notes}]")
         self.writer.note(f"[^{self._notes}]: {_whole(text).strip()}")
+
+    def _comment(self, text: str) -> None:
+        author, self._author = self._author, ""
+        said = " ".join(_whole(text).split())
+        self._comments.append(f"{author}: {said}" if author else said)
+
+    def _written_by(self, text: str) -> None:
+        self._author = _whole(text).strip()
 
     def _linked(self, text: str) -> None:
         found = _LINK.search(text)
@@ -334,10 +370,12 @@ def _whole(text: str) -> str:
 
 
 _OPENS = {
-    "fonttbl": "fonts", "stylesheet": "styles", "footnote": "note", "annotation": "note", "fldrslt": "shown",
+    "fonttbl": "fonts", "stylesheet": "styles", "footnote": "note", "annotation": "comment",
+    "atnauthor": "author", "fldrslt": "shown",
     "fldinst": "link", "listtext": "listtext", "pict": "picture", "shppict": "text", "objdata": "skip",
 }  # fmt: skip
 _CLOSES: dict[str, Callable[[_RtfReader, str], None]] = {
-    "note": _RtfReader._note, "shown": _RtfReader._shown_link, "link": _RtfReader._linked,
+    "note": _RtfReader._note, "comment": _RtfReader._comment, "author": _RtfReader._written_by,
+    "shown": _RtfReader._shown_link, "link": _RtfReader._linked,
     "picture": _RtfReader._shown_picture, "listtext": _RtfReader._shown_number,
 }  # fmt: skip
