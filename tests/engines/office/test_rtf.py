@@ -89,3 +89,12 @@ def test_deleted_words_comments_and_the_title_are_what_they_are(tmp_path: Path) 
         ("doc_title", "Report"), ("text", "Rain falls."), ("deleted", "as snow"), ("comment", "Kim: Which?"),
         ("text", "Wind."),
     ]  # fmt: skip
+
+
+def test_a_cell_that_ends_where_the_second_of_the_next_row_does_is_over_two_columns(tmp_path: Path) -> None:
+    wide = rb"\trowd\cellx2000\cellx3000\pard\intbl over\cell x\cell\row"
+    narrow = rb"\trowd\cellx1000\cellx2010\cellx3000\pard\intbl a\cell b\cell c\cell\row"
+    [table] = read(tmp_path, wide + narrow + rb"\pard\par")
+    assert [cell[:5] for cell in table.cells] == [
+        (0, 0, "over", 1, 2), (0, 2, "x", 1, 1), (1, 0, "a", 1, 1), (1, 1, "b", 1, 1), (1, 2, "c", 1, 1),
+    ]  # fmt: skip

@@ -9,13 +9,13 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import BlockFile, Hyperlink, in_units
+from penstock.engines.office.rtf_tables import RtfRow, cells_of_rows
 from penstock.engines.office.rtf_words import CODE_PAGES, RtfPiece, code_page, decoded_letters, pieces
 from penstock.errors import BadInput
-from penstock.region import TableCell
 
 # groups whose words are no text of the document
 PASSED = frozenset({
@@ -47,16 +47,6 @@ class RtfState:
     page: str = "cp1252"
     skip: int = 1  # bytes after a \\u that say the same for old readers
     is_deleted: bool = False  # words that were deleted while changes were noted
-
-
-@dataclass(slots=True)
-class RtfRow:
-    """A row of a table that is being read."""
-
-    cells: list[str] = field(default_factory=list)
-    marks: list[str] = field(default_factory=list)  # of the cells that are defined: "", first and merged ones
-    mark: list[str] = field(default_factory=list)  # of the next cell
-    is_head: bool = False
 
 
 def read_rtf(data: bytes) -> BlockFile:
@@ -287,7 +277,7 @@ class _RtfReader:
         if not self._row.cells:
             self._row = RtfRow()
         else:  # the definition may follow its cells
-            self._row.marks, self._row.mark = [], []
+            self._row.marks, self._row.mark, self._row.edges = [], [], []
 
     def _head_row(self, _: int | None) -> None:
         self._row.is_head = True
@@ -295,14 +285,15 @@ class _RtfReader:
     def _merge(self, word: str) -> Callable[[int | None], None]:
         return lambda _: self._row.mark.append(word)
 
-    def _define(self, _: int | None) -> None:
+    def _define(self, number: int | None) -> None:
+        self._row.edges.append(number or 0)
         self._row.marks.append(" ".join(self._row.mark))
         self._row.mark = []
 
     def _end_row(self, _: int | None) -> None:
         self._rows.append(self._row)
         # the next row has the same cells unless it defines its own
-        self._row = RtfRow(marks=list(self._row.marks), is_head=False)
+        self._row = RtfRow(marks=list(self._row.marks), edges=list(self._row.edges))
         self._in_table = False
 
     def _end_table(self) -> None:
@@ -341,27 +332,6 @@ class _RtfReader:
         except (binascii.Error, ValueError):
             data = b""
         self.writer.picture(data)
-
-
-def cells_of_rows(rows: list[RtfRow]) -> list[TableCell]:
-    """Returns the cells with their spans: a merged cell says that it goes on with the one before or above."""
-    cells: dict[tuple[int, int], TableCell] = {}
-    covered: dict[tuple[int, int], tuple[int, int]] = {}  # by each place, the cell that covers it
-    for number, row in enumerate(rows):
-        for column, text in enumerate(row.cells):
-            mark = row.marks[column] if column < len(row.marks) else ""
-            across, above = covered.get((number, column - 1)), covered.get((number - 1, column))
-            first = across if "clmrg" in mark else above if "clvmrg" in mark else None
-            if first is None:
-                first = number, column
-                cells[first] = TableCell(number, column, text, is_header=row.is_head)
-            wide, high = column - first[1] + 1, number - first[0] + 1
-            cell = cells[first]
-            cells[first] = cell._replace(
-                column_span=max(wide, cell.column_span), row_span=max(high, cell.row_span)
-            )
-            covered[number, column] = first
-    return list(cells.values())
 
 
 def _whole(text: str) -> str:
