@@ -137,7 +137,7 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=192)
     parser.add_argument("--warm", type=int, default=16)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--ways", nargs="+", default=["plain", "auto"], help="as --vision names the towers")
+    parser.add_argument("--ways", nargs="+", default=["plain", "fast"], help="as --vision names the towers")
     parser.add_argument("--flags", default="", help="more for every server")
     parser.add_argument("--small", action="store_true", help="pages of a quarter of the size, for a CPU")
     options = parser.parse_args()

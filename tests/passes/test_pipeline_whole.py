@@ -163,7 +163,7 @@ class StandIn:
         self._open = ExitStack()
         self._pools = any(flag.name == "--runner" for flag in preset.flags)
         assert probe is not self._pools
-        assert vision == ("plain" if self._pools else "auto")  # our tower is for the readers
+        assert vision == "auto"
         assert (preset.name, gpu) == ("l4", 0)
 
     def __enter__(self) -> StandIn:
@@ -180,8 +180,8 @@ class StandIn:
         else:
             self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
 
-    def command(self) -> list[str]:
-        return ["vllm", "serve", self._model, "--max-num-seqs", "128"]
+    def command(self, executable: Sequence[str] = ("vllm",)) -> list[str]:
+        return [*executable, "serve", self._model, "--max-num-seqs", "128"]
 
     def stop(self) -> None:
         self._open.close()

@@ -101,8 +101,8 @@ READING: tuple[Option, ...] = (
         "Numeric precision of a server that Penstock starts: auto, bf16 or fp8.", recipes=MODEL_RECIPES,
         group="Servers"),
     Option("vision", Vision,
-        "Vision tower of a GLM-OCR server that Penstock starts: auto (fast where it fits), fast, fp8, or"
-        " plain (vLLM's own).", recipes=REGIONS, group="Servers"),
+        "Vision tower of a server that Penstock starts: auto (fast for GLM-OCR where it fits), fast (also for"
+        " other models), fp8 (GLM-OCR), or plain (vLLM's own).", recipes=REGIONS, group="Servers"),
     Option("engine", Literal["vllm", "hf"],
         "What runs the model: vllm (a server), or hf (transformers in this process).", recipes=GROUNDED,
         group="Servers"),

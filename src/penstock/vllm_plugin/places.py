@@ -42,6 +42,7 @@ class TowerPlace:
     eight_bits: bool = False
     splits: bool = False  # whether the layers may be split over cards
     held: str = ""
+    measured: bool = False  # on a card, with its gain: mode auto takes no other
 
     @property
     def module(self) -> str:
@@ -219,6 +220,7 @@ PLACES = (
         check=_check_glm,
         eight_bits=True,
         splits=True,
+        measured=True,
     ),
     TowerPlace(
         name="PaddleOCR-VL",

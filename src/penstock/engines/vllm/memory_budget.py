@@ -31,8 +31,9 @@ FIXED_BYTES = 7 * 2**30 // 10
 # our vision towers' own graphs, measured on an H200 for GLM-OCR, whose layers are the widest; small cards
 # have none (vllm_plugin/patch.py, MIN_MEMORY)
 TOWER_BYTES, MIN_TOWER_CARD = 900_000_000, 15_000_000_000
+AUTO_TOWERS = ("zai-org/GLM-OCR",)  # measured on a card (vllm_plugin/places.py)
 TOWER_MODELS = (
-    "zai-org/GLM-OCR",
+    *AUTO_TOWERS,
     "PaddlePaddle/PaddleOCR-VL-1.5",
     "deepseek-ai/DeepSeek-OCR",
     "Qwen/Qwen3-VL-Embedding-2B",
@@ -298,7 +299,8 @@ def memory_of_card(memory_gb: float, preset: str) -> int:
 
 def _tower(model: str, vision: str, card_bytes: int) -> int:
     """What the graphs of our vision tower take; vLLM's own tower has none."""
-    has_graphs = model in TOWER_MODELS and vision != "plain" and card_bytes >= MIN_TOWER_CARD
+    known = {"auto": AUTO_TOWERS, "plain": ()}.get(vision, TOWER_MODELS)
+    has_graphs = model in known and card_bytes >= MIN_TOWER_CARD
     return TOWER_BYTES if has_graphs else 0
 
 
