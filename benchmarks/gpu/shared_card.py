@@ -47,6 +47,7 @@ from benchmarks.lib.known_pages import HEIGHT, WIDTH
 
 DRAWN = 64  # pages that differ; the others are links to them, each a document of its own
 READY_S = 300.0
+SILENT_S = 600.0  # of all ranks; what starts a process that compiles takes minutes
 
 
 def plan_of(model: str, workers: int, batch: int) -> Plan:
@@ -109,13 +110,13 @@ def by_ray(pages: Path, plan: Plan, workers: int, count: int, kill: bool = False
     return {**checked(found, count), "machines": machines, "pages_per_s": rate(times)}
 
 
-def one_rank(inputs: str, out: str, partition: str, plan: Plan, gate: Any, told: Any) -> None:
+def one_rank(inputs: str, out: str, partition: str, plan: Plan, gate: Any, end: Any) -> None:
     """Waits until all ranks stand ready, then reads what falls to it; sends the time of each page."""
     work = parse_work(ParseOptions(inputs=(inputs,), recipe=plan, partition=partition), Path(out))
     gate.wait(READY_S)
     for _ in work:
-        told.send(time.time())
-    told.close()
+        end.send(time.time())
+    end.close()
 
 
 def by_ranks(pages: Path, plan: Plan, workers: int, count: int, kill: bool = False) -> dict[str, Any]:
@@ -135,11 +136,14 @@ def by_ranks(pages: Path, plan: Plan, workers: int, count: int, kill: bool = Fal
         ranks = dict(start(rank, gate) for rank in range(1, workers + 1))
         first = next(iter(ranks))
         while ranks:
-            for told in wait(list(ranks)):
+            ready: list[Any] = wait(list(ranks), timeout=SILENT_S)
+            if not ready:
+                raise TimeoutError(f"no rank said anything for {SILENT_S:g} s")
+            for rank in ready:
                 try:
-                    times.append(told.recv())
+                    times.append(rank.recv())
                 except EOFError:
-                    ranks.pop(told).join()
+                    ranks.pop(rank).join()
             if kill and first in ranks and len(times) >= count // 4:
                 kill = False
                 ranks[first].kill()

@@ -105,7 +105,7 @@ def _small_sam(wide: int) -> Any:
     )  # fmt: skip
 
 
-def _without_words(kind: type) -> Any:
+def _without_words(kind: Any) -> Any:
     model = kind.__new__(kind)
     torch.nn.Module.__init__(model)
     return model
