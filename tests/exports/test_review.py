@@ -73,7 +73,8 @@ def test_a_file_s_own_text_is_no_doubt() -> None:
     text, table = korean_page().regions
     lines = tuple(replace(line, confidence=None) for line in text.lines)
     cells = tuple(CellPlace(cell.row, cell.column, cell.box) for cell in table.cells)
-    regions = (replace(text, lines=lines, reader="layer"), replace(table, cells=cells, reader="layer"))
+    of_file = replace(text, lines=lines, confidence=None, reader="layer")
+    regions = (of_file, replace(table, cells=cells, reader="layer"))
     assert list(places_of(replace(korean_page(), regions=regions))) == []
 
 

@@ -12,13 +12,21 @@ Shape = str | dict[str, Any] | list[Any]
 
 _FAILURE = {"stage": "string", "kind": "string", "message": "string", "advice": "string"}
 _LINE: dict[str, Shape] = {
+    "locator": "string",
     "text": "string",
     "bbox": ["float64"],
     "confidence": "float64",
     "other": "string",
     "words": ["float64"],
 }
-_CELL = {"row": "int64", "column": "int64", "bbox": ["float64"], "confidence": "float64", "other": "string"}
+_CELL: dict[str, Shape] = {
+    "locator": "string",
+    "row": "int64",
+    "column": "int64",
+    "bbox": ["float64"],
+    "confidence": "float64",
+    "other": "string",
+}
 _SIGNALS: dict[str, Shape] = {
     **dict.fromkeys(
         ("network", "weakest", "probability", "least_probability", "agreement", "digits", "script"), "float64"
