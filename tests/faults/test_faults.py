@@ -14,7 +14,8 @@ import pytest
 from penstock.store.out import Out
 from tests.faults import armed, power_loss, small_run, sweep
 
-pytestmark = pytest.mark.slow
+# 370 runs, four minutes on two cores with nothing else to do; it waits for nothing
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 
 @pytest.fixture(scope="module")
