@@ -13,7 +13,7 @@ EXTRAS = MappingProxyType(
         "eval": ("penstock_eval",),
         "gpu": ("pynvml", "torch", "torchvision", "transformers"),
         "hwp": ("rhwp", "olefile"),
-        "office": ("docvortex", "oxmsg"),
+        "office": ("docvortex", "olefile", "oxmsg"),
         "heic": ("pillow_heif",),
         "hub": ("huggingface_hub",),
         "mcp": ("fastapi", "mcp", "multipart", "python_multipart", "uvicorn"),

@@ -18,6 +18,7 @@ MAX_UNIT_BLOCKS = 400
 MAX_CELLS = 20_000  # of one table; a larger one goes on in the next unit
 STORED = "stored"  # a mark: formulas of a sheet, and its numbers as they are stored
 HIDDEN_CELLS, SHOWN_CELLS = "hidden_cells", "shown_cells"  # marks: a table with its hidden cells, and without
+HIDDEN_TEXT = "hidden_text"  # a mark: words of a text that it does not show
 BESIDE_SLIDES = frozenset({"comment", "speaker_notes"})  # marks
 BULLETS = "•◦▪‣●∙·"  # one for each depth of a list
 

@@ -17,7 +17,7 @@ from penstock.errors import BadInput, first_line
 
 MAX_FILE_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20  # of a file that is read whole
-OLDER = frozenset({"doc", "ppt", "xls"})
+OLDER = frozenset({"doc", "ppt"})
 
 # what a ZIP is, by a part that no other has
 PARTS: tuple[tuple[str, str], ...] = (
@@ -64,9 +64,11 @@ def _opened(path: str, kind: str) -> StructureFile:
     if kind in ("hwp", "ole") and _is_hwp(path):
         return _reader("hwp:read_hwp")(path)
     if kind in OLDER:
-        return _reader("older:read_older")(path, kind)
+        return _reader("older.read:read_older")(path, kind)
+    if kind == "xls":
+        return _reader("xls.workbook:read_xls")(path)
     if kind == "msg":
-        return _reader("older:read_msg")(path)
+        return _reader("older.read:read_msg")(path)
     if kind == "ole":
         raise BadInput(f"files of this kind ({kind.upper()}) are not read.", "Save it as DOCX or as PDF.")
     return _opened_package(path)

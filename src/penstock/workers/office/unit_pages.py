@@ -10,7 +10,14 @@ from penstock.choices import Unprinted
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.tables.html import to_html
 from penstock.engines.image import decode
-from penstock.engines.office.blocks import HIDDEN_CELLS, SHOWN_CELLS, STORED, StructureBlock, StructureUnit
+from penstock.engines.office.blocks import (
+    HIDDEN_CELLS,
+    HIDDEN_TEXT,
+    SHOWN_CELLS,
+    STORED,
+    StructureBlock,
+    StructureUnit,
+)
 from penstock.errors import BadInput
 from penstock.page import Page
 from penstock.region import PICTURE_LABELS, STRUCTURE, Asset, Link, Region, asset
@@ -19,7 +26,9 @@ from penstock.sources import formats
 CROPS = "crops"
 HIDDEN_UNITS = frozenset({"hidden_sheet", "hidden_slide"})
 # marks of blocks
-UNPRINTED = HIDDEN_UNITS | {"comment", "deleted", "speaker_notes", "hidden_rows", HIDDEN_CELLS, STORED}
+UNPRINTED = HIDDEN_UNITS | {
+    "comment", "deleted", HIDDEN_TEXT, "speaker_notes", "hidden_rows", HIDDEN_CELLS, STORED
+}  # fmt: skip
 KEPT_AS_THEY_ARE = {"png": "png", "jpeg": "jpg"}
 MAX_CROP_PIXELS = 50_000_000
 

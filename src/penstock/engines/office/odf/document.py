@@ -11,7 +11,7 @@ from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.mathml import latex_of_mathml
 from penstock.engines.office.odf.sheets import CELLS, MAX_REPEATED, rows_of, sheet_content
 from penstock.engines.office.odf.styles import number, read_styles
-from penstock.engines.office.ooxml.sheet_tables import MAX_SHEET_CELLS, sheet_blocks
+from penstock.engines.office.ooxml.sheet_tables import MAX_SHEET_CELLS, whole_sheet
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
 from penstock.errors import BadInput
 from penstock.region import CellPart, TableCell, text_of_parts, with_parts
@@ -84,10 +84,8 @@ class _Odf:
         content = sheet_content(table, lambda cell: text_of_parts(self._cell_parts(cell)))
         for shapes in children(table, "shapes"):
             self._frames(list(shapes))
-        mark = "hidden_sheet" if attribute(table, "style-name") in self._styles.hidden else "sheet"
-        name = StructureBlock(label="paragraph_title", text=attribute(table, "name"), level=2, mark=mark)
-        found = [name, *sheet_blocks(content), *self._writer.finished()]
-        return [block for part in in_units(found) for block in part]
+        is_hidden = attribute(table, "style-name") in self._styles.hidden
+        return whole_sheet(attribute(table, "name"), is_hidden, content, self._writer.finished())
 
     def _inside(self, element: Element, depth: int = -1, item: str = "") -> None:
         for inner in element:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from penstock.engines.office.blocks import HIDDEN_CELLS, SHOWN_CELLS, STORED, StructureBlock
+from penstock.engines.office.blocks import HIDDEN_CELLS, SHOWN_CELLS, STORED, StructureBlock, in_units
 from penstock.region import TableCell
 
 Place = tuple[int, int]
@@ -60,7 +60,16 @@ def column_name(number: int) -> str:
     return letters
 
 
-def sheet_blocks(content: SheetContent) -> Iterator[StructureBlock]:
+def whole_sheet(
+    name: str, is_hidden: bool, content: SheetContent, others: Iterable[StructureBlock]
+) -> list[StructureBlock]:
+    """Returns a sheet's name, its tables, and what hangs on its cells or floats over them."""
+    mark = "hidden_sheet" if is_hidden else "sheet"
+    title = StructureBlock(label="paragraph_title", text=name, level=2, mark=mark)
+    return [block for part in in_units([title, *_sheet_blocks(content), *others]) for block in part]
+
+
+def _sheet_blocks(content: SheetContent) -> Iterator[StructureBlock]:
     """Yields the tables of a sheet, with hidden cells also what is shown of it; then what is hidden."""
     rows, columns = sorted(content.hidden_rows), sorted(content.hidden_columns)
     for place, cells in tables_of(content.texts, content.merged):

@@ -9,7 +9,7 @@ from typing import IO
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.blocks import StructureBlock, StructureUnit, in_units
+from penstock.engines.office.blocks import StructureBlock, StructureUnit
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.number_formats import BUILT_IN, shown_value
 from penstock.engines.office.ooxml.sheet_tables import (
@@ -18,7 +18,7 @@ from penstock.engines.office.ooxml.sheet_tables import (
     MAX_STORED,
     SheetContent,
     column_name,
-    sheet_blocks,
+    whole_sheet,
 )
 from penstock.engines.office.package import (
     PartRelation,
@@ -90,13 +90,8 @@ class Workbook:
             return StructureUnit(blocks=())
         sheet = self._sheets[index]
         relations = self._package.relations(sheet.part)
-        content = self._content(sheet)
-        mark = "hidden_sheet" if sheet.is_hidden else "sheet"
-        blocks = [StructureBlock(label="paragraph_title", text=sheet.name, level=2, mark=mark)]
-        blocks += sheet_blocks(content)
-        blocks += self._others(relations)
-        parts = in_units(blocks)
-        return StructureUnit(blocks=tuple(block for part in parts for block in part))
+        blocks = whole_sheet(sheet.name, sheet.is_hidden, self._content(sheet), self._others(relations))
+        return StructureUnit(blocks=tuple(blocks))
 
     def _others(self, relations: dict[str, PartRelation]) -> Iterator[StructureBlock]:
         """Yields comments, pictures, charts and the names of embedded objects."""
