@@ -152,6 +152,14 @@ def test_a_formula_that_cells_share_is_named_at_each(tmp_path: Path) -> None:
     assert stored == "A1: =B1+1\nA2: as in A1"
 
 
+def test_a_comment_of_an_ods_names_its_cell(tmp_path: Path) -> None:
+    comment = "<office:annotation><text:p>Sure?</text:p></office:annotation>"
+    said = row(cell("day"), cell("5").replace("</table:table-cell>", f"{comment}</table:table-cell>"))
+    parts = opened("spreadsheet", f'<table:table table:name="S">{row(cell("x"))}{said}</table:table>')
+    [page] = blocks_of(tmp_path / "a.ods", "ods", parts)
+    assert [block.text for block in page if block.mark == "comment"] == ["B2: Sure?"]
+
+
 def test_a_threaded_comment_is_there_once(tmp_path: Path) -> None:
     old = "[Threaded comment]\n\nYour version of Excel allows you to read this.\n\nComment:\n    Too low."
     parts = {

@@ -81,7 +81,7 @@ class _Odf:
     def sheet(self, table: Element) -> list[StructureBlock]:
         """Returns a sheet's tables, then what hangs on their cells or floats over them."""
         self._writer = BlockWriter()
-        content = sheet_content(table, lambda cell: text_of_parts(self._cell_parts(cell)))
+        content = sheet_content(table, lambda cell, name: text_of_parts(self._cell_parts(cell, name)))
         for shapes in children(table, "shapes"):
             self._frames(list(shapes))
         is_hidden = attribute(table, "style-name") in self._styles.hidden
@@ -210,9 +210,12 @@ class _Odf:
                 self._gather(inner, words, links, frames)
             words.append(inner.tail or "")
 
-    def _comment(self, element: Element) -> None:
+    def _comment(self, element: Element, cell: str = "") -> None:
+        """Writes a comment; of a sheet's, with its cell."""
         lines = ("".join(row.itertext()).strip() for row in descendants(element, "p"))
-        self._writer.text("\n".join(lines), label="aside_text", mark="comment")
+        text = "\n".join(lines).strip()
+        text = f"{cell}: {text}" if cell and text else text
+        self._writer.text(text, label="aside_text", mark="comment")
 
     def _change(self, element: Element) -> None:
         text = self._deleted.pop(attribute(element, "change-id"), "")
@@ -319,7 +322,7 @@ class _Odf:
             column += times
         return cells
 
-    def _cell_parts(self, cell: Element) -> list[CellPart]:
+    def _cell_parts(self, cell: Element, name: str = "") -> list[CellPart]:
         lines: list[CellPart] = []
         for inner in cell:
             if local(inner) == "table" and self._depth < MAX_NESTING:
@@ -331,7 +334,7 @@ class _Odf:
                 lines.append(text)
                 self._frames(frames)
             elif local(inner) == "annotation":
-                self._comment(inner)
+                self._comment(inner, name)
             elif local(inner) == "list":
                 lines += [f"• {self._words(row)[0]}" for row in descendants(inner, "p")]
         return lines

@@ -22,8 +22,8 @@ STORED = ("value", "date-value", "time-value")
 _PREFIX = re.compile(r"^\w+:(?==)")  # of a formula: the language that it is written in
 
 
-def sheet_content(table: Element, said: Callable[[Element], str]) -> SheetContent:
-    """Returns the cells of a sheet. `said` reads what one shows."""
+def sheet_content(table: Element, said: Callable[[Element, str], str]) -> SheetContent:
+    """Returns the cells of a sheet. `said` reads what one shows; people call it by its column and row."""
     content = SheetContent(hidden_columns=_hidden_columns(table))
     at = 0
     for row in rows_of(table):
@@ -43,16 +43,17 @@ def rows_of(table: Element) -> Iterator[Element]:
             yield from rows_of(inner)
 
 
-def _add_row(row: Element, rows: range, content: SheetContent, said: Callable[[Element], str]) -> None:
+def _add_row(row: Element, rows: range, content: SheetContent, said: Callable[[Element, str], str]) -> None:
     column = 0
     for cell in row:
         if local(cell) not in CELLS:
             continue
         times = number(cell, "number-columns-repeated")
-        text = said(cell) if local(cell) == "table-cell" else ""
+        name = f"{column_name(column)}{rows.start + 1}"
+        text = said(cell, name) if local(cell) == "table-cell" else ""
         if text:
             content.add(text, rows, range(column, column + min(times, MAX_REPEATED)), MAX_SHEET_CELLS)
-            content.store(f"{column_name(column)}{rows.start + 1}", _stored(cell, text))
+            content.store(name, _stored(cell, text))
         tall, wide = number(cell, "number-rows-spanned"), number(cell, "number-columns-spanned")
         if tall > 1 or wide > 1:
             content.merged.append((rows.start, column, rows.start + tall - 1, column + wide - 1))
