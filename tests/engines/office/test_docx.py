@@ -120,6 +120,19 @@ def test_comments_and_deleted_words_are_kept_marked_and_out_of_the_text(report: 
         assert kept == {"comment": "Kim: Really?", "deleted": "gone"}
 
 
+def test_hidden_words_are_kept_marked_and_out_of_the_text(tmp_path: Path) -> None:
+    def run(text: str, hidden: str = "") -> str:
+        return f"<w:r><w:rPr>{hidden}</w:rPr><w:t>{text}</w:t></w:r>"
+
+    shown, hidden = '<w:vanish w:val="0"/>', "<w:vanish/>"
+    path = tmp_path / "a.docx"
+    path.write_bytes(made_docx(f"<w:p>{run('It ')}{run('never ', hidden)}{run('rains.', shown)}</w:p>"))
+    kept = [(r.native_label, r.content) for page in penstock.parse(str(path)) for r in page.regions]
+    assert kept == [("", "It rains."), ("hidden_text", "never ")]
+    dropped = [r.content for page in penstock.parse(str(path), unprinted="drop") for r in page.regions]
+    assert dropped == ["It rains."]
+
+
 def test_merged_cells_have_spans_and_header_rows_are_known(report: Path) -> None:
     with penstock.convert(report) as document:
         [table] = document.tables

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, is_code_style
-from penstock.engines.office.blocks import BlockFile, StructureBlock, in_units
+from penstock.engines.office.blocks import HIDDEN_TEXT, BlockFile, StructureBlock, in_units
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.docx_parts import (
     PLAIN,
@@ -146,8 +146,8 @@ class _Docx:
         return self._numbering.number(id, level), level
 
     def _hanging(self, found: ParagraphText) -> None:
-        if "".join(found.deleted).strip():
-            self._writer.text("".join(found.deleted), label="aside_text", mark="deleted")
+        self._writer.text("".join(found.deleted), label="aside_text", mark="deleted")
+        self._writer.text("".join(found.hidden), label="aside_text", mark=HIDDEN_TEXT)
         for id, words in found.pictures:
             self._picture(self._relations.get(id), words)
         for id in found.charts:

@@ -35,6 +35,7 @@ class ParagraphText:
     words: list[str] = field(default_factory=list)
     links: list[Hyperlink] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)
     footnotes: list[str] = field(default_factory=list)  # ids, in the order of their marks
     endnotes: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
@@ -83,11 +84,12 @@ class ParagraphReader:
                 self._element[name](inner, found)
 
     def _run(self, run: Element, found: ParagraphText) -> None:
+        is_hidden = _is_on(child(run, "rPr", "vanish"))
         for inner in run:
             name = local(inner)
             if name in ("t", "tab", "br", "cr", "noBreakHyphen", "sym"):
                 if not self._in_code:
-                    self._letters(name, inner, found)
+                    self._letters(name, inner, found, is_hidden)
             elif name == "lastRenderedPageBreak":
                 self._count_break(found, rendered=True)
             elif name in ("fldChar", "instrText"):
@@ -95,13 +97,13 @@ class ParagraphReader:
             else:
                 self._hanging(name, inner, found)
 
-    def _letters(self, name: str, inner: Element, found: ParagraphText) -> None:
+    def _letters(self, name: str, inner: Element, found: ParagraphText, is_hidden: bool) -> None:
         if name == "br" and attribute(inner, "type") == "page":
             self._count_break(found, rendered=False)
             return
         char = attribute(inner, "char").upper()
         texts = {"t": inner.text or "", "tab": "\t", "noBreakHyphen": "-", "sym": SYMBOLS.get(char, "")}
-        found.words.append(texts.get(name, "\n"))
+        (found.hidden if is_hidden else found.words).append(texts.get(name, "\n"))
 
     def _count_break(self, found: ParagraphText, rendered: bool) -> None:
         has_words = bool(found.text.strip())
@@ -215,6 +217,10 @@ class ParagraphReader:
             latex = latex_of_omml(formula).strip()
             if latex:
                 found.formulas.append(latex)
+
+
+def _is_on(switch: Element | None) -> bool:
+    return switch is not None and attribute(switch, "val", "1") in CHECKED
 
 
 def _outermost(element: Element, name: str) -> list[Element]:
