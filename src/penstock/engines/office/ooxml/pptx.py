@@ -12,6 +12,16 @@ from penstock.engines.office.blocks import Hyperlink, StructureBlock, StructureU
 from penstock.engines.office.ooxml.charts import chart_cells
 from penstock.engines.office.ooxml.omml import latex_of_omml
 from penstock.engines.office.ooxml.pptx_numbers import SlideNumbers
+from penstock.engines.office.ooxml.pptx_places import (
+    EMU,
+    GroupPlace,
+    Placeholder,
+    box_of_placeholder,
+    number_of,
+    own_box,
+    placeholders_of,
+    shapes_of,
+)
 from penstock.engines.office.package import (
     PartRelation,
     XmlPackage,
@@ -24,7 +34,6 @@ from penstock.engines.office.package import (
 from penstock.errors import BadInput
 from penstock.region import TableCell
 
-EMU = 9_525  # of a pixel at 96 to the inch, in which boxes are given
 SLIDE = (12_192_000, 6_858_000)  # of a file that does not say
 TITLES = frozenset({"title", "ctrTitle"})
 # what a slide's master repeats
@@ -45,7 +54,7 @@ class Slides:
                      name.endswith(".xml")), "ppt/presentation.xml")  # fmt: skip
         tree, relations = package.xml(main), package.relations(main)
         size = child(tree, "sldSz")
-        self._size = (_number(size, "cx", SLIDE[0]), _number(size, "cy", SLIDE[1]))
+        self._size = (number_of(size, "cx", SLIDE[0]), number_of(size, "cy", SLIDE[1]))
         ids = (_relation_id(row) for row in children(child(tree, "sldIdLst"), "sldId"))
         # a slide that is named and not there stays one: it fails alone and is not lost
         self._slides = [relations[id].target if id in relations else id for id in ids]
@@ -71,18 +80,19 @@ class _Slide:
         self._package = package
         self._tree = package.xml(part)
         self._relations = package.relations(part)
+        self._places: list[Placeholder] | None = None
         self._is_hidden = attribute(self._tree, "show") in ("0", "false")
 
     def blocks(self) -> list[StructureBlock]:
         tree = child(self._tree, "cSld", "spTree")
-        found = [block for shape in _shapes(tree) for block in self._of_shape(shape)]
+        found = [block for shape, group in shapes_of(tree) for block in self._of_shape(shape, group)]
         # titles first: files keep shapes in the order in which they were drawn
         found.sort(key=lambda block: block.label not in ("doc_title", "paragraph_title"))
         found += [*self._of_notes(), *self._of_comments()]
         return as_hidden(found, "hidden_slide") if self._is_hidden else found
 
-    def _of_shape(self, shape: Element) -> list[StructureBlock]:
-        writer, box = BlockWriter(), _box(shape)
+    def _of_shape(self, shape: Element, group: GroupPlace) -> list[StructureBlock]:
+        writer, box = BlockWriter(), own_box(shape, group) or self._inherited_box(shape)
         name = local(shape)
         if name == "sp":
             self._text(shape, writer)
@@ -91,6 +101,14 @@ class _Slide:
         elif name == "graphicFrame":
             self._frame(shape, writer)
         return [replace(block, box=box) for block in writer.finished()]
+
+    def _inherited_box(self, shape: Element) -> Box | None:
+        holder = next(descendants(shape, "ph"), None)
+        if holder is None:
+            return None
+        if self._places is None:
+            self._places = placeholders_of(self._package, self._relations)
+        return box_of_placeholder(holder, self._places)
 
     def _text(self, shape: Element, writer: BlockWriter) -> None:
         holder = next(descendants(shape, "ph"), None)
@@ -189,7 +207,7 @@ class _Slide:
                     continue
                 lines = (self._paragraph(line)[0] for line in descendants(cell, "p"))
                 text = "\n".join(line for line in lines if line)
-                tall, wide = _number(cell, "rowSpan", 1), _number(cell, "gridSpan", 1)
+                tall, wide = number_of(cell, "rowSpan", 1), number_of(cell, "gridSpan", 1)
                 cells.append(TableCell(r, c, text, max(1, tall), max(1, wide), has_head and r == 0))
         return cells
 
@@ -197,7 +215,7 @@ class _Slide:
         for part in _targets(self._relations, "notesSlide"):
             if not self._package.has(part):
                 continue
-            for shape in _shapes(child(self._package.xml(part), "cSld", "spTree")):
+            for shape, _ in shapes_of(child(self._package.xml(part), "cSld", "spTree")):
                 holder = next(descendants(shape, "ph"), None)
                 if holder is None or attribute(holder, "type") != "body":
                     continue
@@ -230,29 +248,6 @@ def _targets(relations: dict[str, PartRelation], kind: str) -> list[str]:
     return [each.target for each in relations.values() if each.kind == kind and not each.is_outside]
 
 
-def _shapes(tree: Element | None) -> Iterator[Element]:
-    """Yields shapes in the order of the file, those of groups too."""
-    for inner in tree if tree is not None else ():
-        if local(inner) in ("grpSp", "AlternateContent", "Choice"):
-            yield from _shapes(inner)
-        elif local(inner) in ("sp", "pic", "graphicFrame"):
-            yield inner
-
-
-def _box(shape: Element) -> Box | None:
-    place = next(descendants(shape, "xfrm"), None)
-    start, size = child(place, "off"), child(place, "ext")
-    if start is None or size is None:
-        return None
-    x, y = _number(start, "x", 0) / EMU, _number(start, "y", 0) / EMU
-    return (x, y, x + _number(size, "cx", 0) / EMU, y + _number(size, "cy", 0) / EMU)
-
-
 def _relation_id(element: Element) -> str:
     """Returns the id of a relation: a slide has another id without a namespace."""
     return next((value for key, value in element.attrib.items() if key.endswith("}id")), "")
-
-
-def _number(element: Element | None, name: str, default: int) -> int:
-    text = attribute(element, name) if element is not None else ""
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else default
