@@ -6,9 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import median
 
-from penstock.box import Box, enclosing
+from penstock.box import Box
 from penstock.choices import Unprinted
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.layout.relabel import relabelled
@@ -29,12 +28,12 @@ from penstock.workers.office.placing import (
     with_formula_words,
 )
 from penstock.workers.office.printed_words import printed_words
+from penstock.workers.office.table_boxes import table_box
 from penstock.workers.office.table_heads import head_of, words_of_head
 from penstock.workers.office.unit_pages import region_of, shown_blocks
 
 DPI = 72.0  # of the layers that are aligned: words have the same order at every size
 MAX_SIDE = 20_000
-NEAR_LINES = 1.5  # heights of a line of text: how far a table's frame is from its words
 NO_PLACE = "It has no place on the printed pages."
 
 
@@ -235,24 +234,9 @@ def _region(placed: PlacedBlock, layer: TextLayer, page: Page) -> Region:
         for cell, words in zip(placed.block.cells, placed.cells, strict=True)
         if words
     )
-    box = box_of(layer.words, placed.words)
     if not placed.block.cells:
-        return replace(region, box=box)
-    em = median(layer.words[word].box[3] - layer.words[word].box[1] for word in placed.words)
-    return replace(region, box=_with_frame(box, layer.strokes, em), cells=cells)
-
-
-def _with_frame(box: Box, strokes: Sequence[Box], em: float) -> Box:
-    """Returns the box of a table's words with the lines that are drawn around it."""
-    left, top, right, bottom = box
-    reach = NEAR_LINES * em
-    lines = [
-        line
-        for line in strokes
-        if line[0] < right + reach and line[2] > left - reach
-        and line[1] > top - reach and line[3] < bottom + reach
-    ]  # fmt: skip
-    return enclosing([box, *lines])
+        return replace(region, box=box_of(layer.words, placed.words))
+    return replace(region, box=table_box(placed.block.cells, placed.cells, layer), cells=cells)
 
 
 def _others(words: tuple[Word, ...], regions: Sequence[Region], page: Page) -> list[Region]:
