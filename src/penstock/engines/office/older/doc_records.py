@@ -110,7 +110,7 @@ def _says(said: bytes, sign: int) -> bool:
 def _marked(
     data: bytes,
     pieces: Sequence[_StoredLetters],
-    looks: Sequence[tuple[int, int, bytes]],
+    looks: Sequence[Look],
     end: int,
     sign: int,
 ) -> tuple[str, ...]:
