@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import pickle
 import sys
 import tempfile
 import time
@@ -20,6 +21,11 @@ from pathlib import Path
 
 import psutil
 
+from penstock.driver import Tally
+from penstock.executors.channel import Channel
+from penstock.executors.handout import Handout
+from penstock.executors.machine import MachineReport
+from penstock.item import Item
 from penstock.page import Page
 from penstock.region import Region
 from penstock.sources.partition import Partition
@@ -75,7 +81,29 @@ def measure(rows: int, ids: int) -> dict[str, float]:
         left = sum(page.id not in entries for page in pages(rows))
         found["left_out_ids_a_cpu_s"] = rows / cpu(began)
         assert left == 0
-    return {**found, **shared_out(ids), **names_of_others()}
+    return {**found, **driven(), **shared_out(ids), **names_of_others()}
+
+
+def driven(count: int = 100_000, machines: int = 8, at_once: int = 64) -> dict[str, float]:
+    """Hands pages out to machines that publish their own rows, and counts what comes back as they send it."""
+    source: Channel[Item] = Channel(count)
+    for page in pages(count):
+        source.put(page)
+    handout, tally = Handout(source, at_once), Tally()
+    seconds = 0.0
+    while tally.done < count:
+        for machine in map(str, range(machines)):
+            began = time.process_time()
+            given = pickle.dumps(handout.next_for(machine))
+            seconds += cpu(began)
+            report = pickle.dumps(MachineReport(tuple(pickle.loads(given))))  # the machine's own time
+            began = time.process_time()
+            back = pickle.loads(report).items
+            handout.came_back(machine, back)
+            for page in back:
+                tally.count(page)
+            seconds += cpu(began)
+    return {"driver_pages_a_cpu_s": count / seconds}
 
 
 def names_of_others(count: int = 200_000) -> dict[str, float]:

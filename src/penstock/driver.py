@@ -25,15 +25,17 @@ from penstock.item import Item
 from penstock.page import Page
 from penstock.plan import Plan
 from penstock.processes.hardware import hardware
+from penstock.sources.remote.brought import BringObjects
 from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
 from penstock.store.ownership import claim_folder
-from penstock.store.remote import mirror_of, refuse_fresh
+from penstock.store.remote import bring_rows, mirror_of, refuse_fresh
 from penstock.store.schema import Rows
 from penstock.store.source_order import RANKS, ListedDocuments, note_file, write_order, write_rank_order
+from penstock.store.written_there import ShardsThere
 from penstock.trace.cost import Bill, Price
 from penstock.trace.profile import HardwareFacts, Profile
 
@@ -160,6 +162,7 @@ class Run(Generic[ItemT]):
     spent_before: float = field(default=0.0, init=False)  # by earlier runs of the same into OUT
     _copies: list[ItemT] = field(default_factory=list, init=False, repr=False)
     _cpu_began: float = field(default_factory=lambda: _cpu_s(), init=False)
+    _is_written_there: bool = field(default=False, init=False, repr=False)
     _writer: ShardWriter[ItemT] | None = field(default=None, init=False, repr=False)
 
     def items(self, listing: Iterable[ItemT]) -> Generator[ItemT, None, None]:
@@ -171,6 +174,8 @@ class Run(Generic[ItemT]):
             self._begin(folder)
             self._log_begin(folder)
             entries = self._ledger().entries()
+            self._is_written_there = self._let_machines_write()
+            self.executor.fetch_on_machines(BringObjects())
             writer = ShardWriter(folder, self.rows, on_commit=self._publish, rank=self.rank)
             self._writer = writer
             stream = self.executor.stream(self.plan, self._todo(listing, entries))
@@ -183,7 +188,9 @@ class Run(Generic[ItemT]):
                             yield item
                             continue
                         self.tally.count(item)
-                        yield writer.add(item)
+                        yield item if self.executor.has_written(item) else writer.add(item)
+                if self._is_written_there:
+                    bring_rows(self.out)
                 for item in self._copied(writer):
                     self.tally.count(item)
                     yield writer.add(item)
@@ -222,6 +229,13 @@ class Run(Generic[ItemT]):
     def own_folder(self) -> Path:
         """Where the profile of this run lies, and what describes it."""
         return self.out / RANKS / self.rank if self.rank else self.out / self.home
+
+    def _let_machines_write(self) -> bool:
+        """Returns whether the machines of a cluster write their own rows, which needs OUT on a store."""
+        mirror = mirror_of(self.out)
+        if mirror is None or self.home or self.rank:
+            return False
+        return self.executor.write_on_machines(ShardsThere(mirror.address, self.rows))
 
     def _ledger(self) -> Ledger[ItemT]:
         return Ledger(self.out / self.home, self.rows, rank=self.rank)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from penstock.addresses.locator import Locator
 from penstock.errors import Failure
+from penstock.object_stores import ObjectName
 
 if TYPE_CHECKING:
     from penstock.box import Pixels
@@ -30,7 +31,7 @@ class Item:
     unit: ClassVar[str] = "page"  # what people call one
     heavy: ClassVar[tuple[str, ...]] = ()  # fields an executor drops once no later stage reads them
     listed: ClassVar[frozenset[str]] = frozenset(
-        {"id", "uri", "document", "part", "media", "attempt", "source", "copy_of"}
+        {"id", "uri", "document", "part", "media", "attempt", "source", "copy_of", "stored"}
     )
 
     id: str
@@ -41,6 +42,7 @@ class Item:
     attempt: int = 1
     source: str = field(default="", compare=False)  # the file that `uri` was printed from; not kept in rows
     copy_of: str = field(default="", compare=False)  # the id of a page whose file has the same bytes
+    stored: ObjectName | None = field(default=None, compare=False)  # what `uri` was fetched from
     failure: Failure | None = None
     # read already, by what its file says itself: there is no picture, and stages that read pictures pass it
     # by

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -26,6 +27,15 @@ RETRY_S = 300.0
 REQUEST_S = 120.0
 MAX_REASON_CHARS = 300
 ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AZURE_ENDPOINT", "GOOGLE_BASE_URL")
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectName:
+    """One version of an object, as any machine finds it."""
+
+    address: str  # of the store
+    key: str
+    tag: str
 
 
 def is_object_address(text: str | os.PathLike[str]) -> bool:

@@ -85,3 +85,13 @@ def test_a_machine_that_had_nothing_loses_nothing() -> None:
     assert work.lost("never seen") == []
     assert work.out == 0
     assert work.held("never seen") == 0
+
+
+def test_what_waits_to_be_published_keeps_nobody_waiting_and_is_lost_with_its_machine() -> None:
+    work = handout(10, window=4)
+    given = work.next_for("a")
+    work.came_back("a", given[:1], finished=2)
+    assert ids(work.next_for("a")) == ["4", "5", "6"]
+    assert work.out == 6
+    work.lost("a")
+    assert ids(work.next_for("b"))[:3] == ["1", "2", "3"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import penstock
 from penstock import sources
-from penstock.errors import MissingModel, OpenError
+from penstock.errors import MissingModel, OpenError, StoreError
 from penstock.executors.inline import Inline
 from penstock.executors.machine import Machine, MachineReport
 from penstock.item import Item
@@ -78,3 +78,53 @@ def test_what_a_machine_lacks_is_told_with_its_name() -> None:
     error = heard_from(machine, 9).error
     assert isinstance(error, MissingModel)
     assert str(error) == "On three: There are no weights. Fetch them."
+
+
+@dataclass
+class _Shelf:
+    """A writer that publishes every third item, or when it is asked to."""
+
+    published: list[str] = field(default_factory=list)
+    buffered: list[str] = field(default_factory=list)
+    is_due = False
+
+    def open(self) -> _Shelf:
+        return self
+
+    def add(self, item: Item) -> Item:
+        self.buffered.append(item.id)
+        if len(self.buffered) == 3:
+            self.commit()
+        return item
+
+    def commit(self) -> None:
+        self.published += self.buffered
+        self.buffered = []
+
+    @property
+    def num_buffered(self) -> int:
+        return len(self.buffered)
+
+
+def test_a_machine_that_writes_gives_back_what_is_published_and_the_rest_when_it_has_no_more_to_do() -> None:
+    shelf, items = _Shelf(), pages()[:1] * 5
+    machine = Machine(fake(), penstock.__version__, "four", shelf)
+    machine.put([replace(item, id=f"{number}") for number, item in enumerate(items)])
+    reports = []
+    while sum(len(report.items) for report in reports) < 5 and len(reports) < 60:
+        reports.append(machine.take(1.0))
+        assert {item.id for item in reports[-1].items} <= set(shelf.published)
+    assert sorted(shelf.published) == list("01234")
+    assert reports[-1].finished == 0
+    assert max(len(report.items) for report in reports) == 3
+
+
+def test_what_a_writer_cannot_publish_ends_the_run_with_the_machines_name() -> None:
+    class Full(_Shelf):
+        def commit(self) -> None:
+            raise StoreError("The store is full.", "Delete something.")
+
+    machine = Machine(fake(), penstock.__version__, "five", Full())
+    machine.put(pages()[:1])
+    error = heard_from(machine, 1).error
+    assert str(error) == "On five: The store is full. Delete something."

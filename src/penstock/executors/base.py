@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 from penstock.item import Item
 from penstock.plan import Plan
@@ -14,6 +14,44 @@ from penstock.trace.spans import StageInfo, StageState, Trace
 
 log = logging.getLogger(__name__)
 Stream = Generator[Item, None, None]
+
+
+class ItemWriter(Protocol):
+    """Writes finished items on the machine that finished them."""
+
+    def add(self, item: Item) -> Item:
+        """Buffers it, or publishes it with all before it. Returns it without what is in files now."""
+
+    def commit(self) -> None:
+        """Publishes what is buffered."""
+
+    @property
+    def num_buffered(self) -> int: ...
+
+    @property
+    def is_due(self) -> bool:
+        """Whether what is buffered has waited long enough."""
+
+
+class ItemWriterSpec(Protocol):
+    """What pickles, and opens a writer on a machine."""
+
+    def open(self) -> ItemWriter: ...
+
+
+class ItemFiles(Protocol):
+    """Brings the files of items to a machine that does not see where they were listed. Thread-safe."""
+
+    def bring(self, item: Item) -> Item: ...
+
+    def give_back(self, item: Item) -> Item:
+        """Returns a finished item as it was listed."""
+
+
+class ItemFilesSpec(Protocol):
+    """What pickles, and is opened on a machine."""
+
+    def open(self) -> ItemFiles: ...
 
 
 class Executor(ABC):
@@ -35,6 +73,18 @@ class Executor(ABC):
         An executor that cannot do this ends with its listing.
         """
         return
+
+    def write_on_machines(self, spec: ItemWriterSpec) -> bool:
+        """Lets the machines of a cluster write what they finish. Returns whether there are any."""
+        return False
+
+    def fetch_on_machines(self, spec: ItemFilesSpec) -> None:
+        """Lets the machines of a cluster bring files that they do not see."""
+        return
+
+    def has_written(self, item: Item) -> bool:
+        """Whether the machine that finished it wrote it, so that the driver need not."""
+        return False
 
     def machines(self) -> tuple[HardwareFacts, ...]:
         """Returns the machines of a cluster that work for the stream. Empty for a stream on this machine."""

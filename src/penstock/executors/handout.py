@@ -30,6 +30,7 @@ class Handout:
         self._held: dict[str, dict[str, Item]] = {}
         self._windows: dict[str, int] = {}  # of machines that ran dry: they get more at once
         self._deaths: dict[str, int] = {}
+        self._finished: dict[str, int] = {}  # of those held: they only wait to be published
 
     def next_for(self, machine: str) -> list[Item]:
         """Returns the items this machine gets now; none while it has enough, or has a suspect."""
@@ -39,15 +40,17 @@ class Handout:
         if not held and self._suspects:
             given = [self._suspects.popleft()]
         else:
-            given = self._fresh(self._windows.get(machine, self._window) - len(held))
+            given = self._fresh(self._windows.get(machine, self._window) - self.at_work(machine))
         held.update((item.id, item) for item in given)
         return given
 
-    def came_back(self, machine: str, items: Iterable[Item]) -> None:
+    def came_back(self, machine: str, items: Iterable[Item], finished: int = 0) -> None:
+        """Notes items that are done; so many more are `finished`, and lost if the machine dies now."""
+        self._finished[machine] = finished
         for item in items:
             del self._held[machine][item.id]
             self._deaths.pop(item.id, None)
-        if not self.held(machine):  # faster than we ask
+        if not self.at_work(machine):  # faster than we ask
             wider = 2 * self._windows.get(machine, self._window)
             self._windows[machine] = min(wider, MAX_WIDER * self._window)
 
@@ -63,6 +66,9 @@ class Handout:
             else:
                 self._again.append(item)
         return given_up
+
+    def at_work(self, machine: str) -> int:
+        return self.held(machine) - self._finished.get(machine, 0)
 
     def held(self, machine: str) -> int:
         return len(self._held.get(machine, ()))

@@ -5,10 +5,11 @@
     penstock parse SCANS -o OUT --executor ray
 
 A page stays on one machine from its file to its Markdown, so no pixels cross the network: items go out
-without them, results come back to the driver, the only writer. Each GPU gets a worker of its own (a
+without them, results come back to the driver, which writes them. Where OUT is on a store each machine
+publishes its own, and the driver only hands out and counts. Each GPU gets a worker of its own (a
 machine without one gets a single worker), with the local executor inside. A machine that dies loses
-nothing: its items go to others, and machines that join are given work. Inputs must lie under the same
-path everywhere. The only file that imports ray.
+nothing: its items go to others, and machines that join are given work. Inputs lie under the same path
+everywhere, or are objects of a store. The only file that imports ray.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 import penstock
 from penstock.errors import MissingModel, NoProgress, OpenError, first_line, install_advice
-from penstock.executors.base import Executor, Stream, close_listing
+from penstock.executors.base import Executor, ItemFilesSpec, ItemWriterSpec, Stream, close_listing
 from penstock.executors.channel import Channel, Closed
 from penstock.executors.handout import Handout
 from penstock.executors.local import STALL_S, Local
@@ -37,6 +38,7 @@ log = logging.getLogger(__name__)
 TAKE_S = 1.0  # a machine with nothing to tell answers so often: that is its heartbeat
 START_S = 300.0  # for a worker to begin: its machine may be busy with another's job
 LOOK_S = 5.0  # between two looks for machines that came or went
+COMMIT_S = 30.0  # for machines to publish what they finished when a run is stopped
 MAX_DEATHS = 6  # in a row without a single result: then it is not the machines
 CALLS = 3  # put and take at once, and one to spare
 # files may be copies there, with times of their own
@@ -58,9 +60,27 @@ class Ray(Executor):
         self._stall_s = stall_s
         self._most = 1  # workers at once, for the profile
         self._machines: tuple[HardwareFacts, ...] = ()
+        self._writing: ItemWriterSpec | None = None
+        self._files: ItemFilesSpec | None = None
+        self._run: _RayRun | None = None
+
+    def write_on_machines(self, spec: ItemWriterSpec) -> bool:
+        self._writing = spec
+        return True
+
+    def fetch_on_machines(self, spec: ItemFilesSpec) -> None:
+        self._files = spec
+
+    def has_written(self, item: Item) -> bool:
+        given_up = self._run.given_up if self._run is not None else ()
+        return self._writing is not None and item.id not in given_up
 
     def stream(self, plan: Plan, items: Iterable[Item]) -> Stream:
-        with _joined() as ray, _RayRun(ray, plan, items, self.trace, self._stall_s) as run:
+        with (
+            _joined() as ray,
+            _RayRun(ray, plan, items, self.trace, self._stall_s, self._writing, self._files) as run,
+        ):
+            self._run = run
             for item in run.results():
                 self._most = max(self._most, run.num_workers)
                 self._machines = tuple(run.machines.values())
@@ -94,6 +114,9 @@ class _RayRun:
     items: Iterable[Item]
     trace: Trace
     stall_s: float
+    writing: ItemWriterSpec | None = None
+    files: ItemFilesSpec | None = None
+    given_up: set[str] = field(default_factory=set)  # ids of items that no machine has written
     workers: dict[str, _ClusterWorker] = field(default_factory=dict)  # by slot
     machines: dict[str, HardwareFacts] = field(default_factory=dict)  # by node, as long as they work
     error: BaseException | None = None
@@ -115,6 +138,10 @@ class _RayRun:
 
     def __exit__(self, *_: object) -> None:
         self._source.abort()
+        if self.writing is not None:
+            commits = [worker.actor.commit.remote() for worker in self.workers.values() if worker.up]
+            if commits:
+                self.ray.wait(commits, num_returns=len(commits), timeout=COMMIT_S)
         for worker in self.workers.values():
             self.ray.kill(worker.actor)  # its processes end with it
         if self._fed.is_set():
@@ -173,11 +200,11 @@ class _RayRun:
         if report.error is not None:
             raise report.error
         worker.asked = worker.actor.take.remote(TAKE_S)
-        if report.items or not worker.up or not self._handout.held(worker.name):
+        if report.items or not worker.up or not self._handout.at_work(worker.name):
             worker.since, worker.up = time.monotonic(), True
         if report.items:
             self._deaths = 0
-        self._handout.came_back(worker.name, report.items)
+        self._handout.came_back(worker.name, report.items, report.finished)
         yield from report.items
 
     def _patience(self, worker: _ClusterWorker) -> Iterator[Item]:
@@ -197,6 +224,7 @@ class _RayRun:
         if _node_of(worker.slot) not in map(_node_of, self.workers):
             self.machines.pop(_node_of(worker.slot), None)
         given_up = self._handout.lost(worker.name)
+        self.given_up.update(item.id for item in given_up)
         yield from given_up
         self._deaths = 0 if given_up else self._deaths + 1  # finding the page that did it is a result
         if self._deaths >= MAX_DEATHS:
@@ -225,7 +253,7 @@ class _RayRun:
         actor = (
             self.ray.remote(Machine)
             .options(**resources, **ACTOR, scheduling_strategy=here)
-            .remote(self.plan, penstock.__version__, name)
+            .remote(self.plan, penstock.__version__, name, self.writing, self.files)
         )
         asked = actor.take.remote(0.0)
         self.workers[slot] = _ClusterWorker(name, slot, actor, asked, time.monotonic())

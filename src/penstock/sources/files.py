@@ -42,7 +42,7 @@ class Candidate:
         id, copy_of = f"{self.prefix}/{part:05d}", f"{self.first}/{part:05d}" if self.first else ""
         return Item(
             id=id, uri=uri, document=document, part=part, media=str(media), source=self.found.source,
-            copy_of=copy_of,
+            copy_of=copy_of, stored=self.found.object_name,
         )  # fmt: skip
 
     def failed(self, failure: Failure, part: int = 0) -> Item:

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from penstock.errors import BadInput, UsageError
-from penstock.object_stores import is_hub_address, is_object_address, local_path
+from penstock.object_stores import ObjectName, is_hub_address, is_object_address, local_path
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
@@ -54,6 +54,11 @@ class FoundFile:
     def place(self) -> str:
         """What a row without a file names: the address, or the path."""
         return self.stored.shown if isinstance(self.stored, Addressed) else str(self.path)
+
+    @property
+    def object_name(self) -> ObjectName | None:
+        """What other machines fetch the file by; None for one that was made of an object, or of none."""
+        return self.stored.name if isinstance(self.stored, StoredObject) and not self.source else None
 
     def fetched(self) -> FoundFile:
         """Returns the file on this machine, or why it could not be brought here."""

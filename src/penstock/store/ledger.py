@@ -54,7 +54,8 @@ class Entry:
 
 
 class ShardWriter(Generic[ItemT]):
-    """Buffers finished items and commits them. Only the driver that holds OUT's lock has one.
+    """Buffers finished items and commits them. Only the driver that holds OUT's lock has one; where OUT is on
+    a store, each machine of its run.
 
     Thread-safe: a service commits from the thread that has nothing to feed.
     """
@@ -88,7 +89,7 @@ class ShardWriter(Generic[ItemT]):
             if not self._items and not self._failures:
                 self._oldest = self._clock()
             (self._items if item.failure is None else self._failures).append(item)
-            if self._is_due():
+            if self.is_due:
                 self.commit()
         return item
 
@@ -101,9 +102,14 @@ class ShardWriter(Generic[ItemT]):
                 self._publish(FAILURES_DIR, self._rows.failures, self._failures)
             self._items, self._failures = [], []
 
-    def _is_due(self) -> bool:
-        full = len(self._items) + len(self._failures) >= MAX_ROWS
-        return full or self._clock() - self._oldest >= MAX_AGE_S
+    @property
+    def num_buffered(self) -> int:
+        return len(self._items) + len(self._failures)
+
+    @property
+    def is_due(self) -> bool:
+        full = self.num_buffered >= MAX_ROWS
+        return full or (self.num_buffered > 0 and self._clock() - self._oldest >= MAX_AGE_S)
 
     def _publish(self, folder: str, rows_schema: pa.Schema, items: list[ItemT]) -> None:
         rows = [schema.storable(self._rows.to_row(item)) for item in items]

@@ -71,6 +71,12 @@ def bring_ledger(out: Path, rank: str) -> None:
         mirror.pull_ledger(rank)
 
 
+def bring_rows(out: Path) -> None:
+    """Brings all rows and their files if OUT is on a store: other machines of this run wrote them."""
+    if mirror := mirror_of(out):
+        mirror.pull()
+
+
 def refuse_fresh(out: Path, fresh: bool) -> None:
     """Raises UsageError for a run that would start over where nothing is ever deleted."""
     mirror = mirror_of(out)

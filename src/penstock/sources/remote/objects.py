@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from penstock.errors import BadInput, StoreError
-from penstock.object_stores import normal_address, object_errors, opened
+from penstock.object_stores import ObjectName, normal_address, object_errors, opened
 from penstock.redaction import SafeRepr
 from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
@@ -40,6 +40,11 @@ class StoredObject(SafeRepr):
     size: int
     modified: datetime
     kept: Path
+    tag: str
+
+    @property
+    def name(self) -> ObjectName:
+        return ObjectName(self.address, self.key, self.tag)
 
     @property
     def document(self) -> str:
@@ -78,9 +83,16 @@ def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
             for row in batch:
                 key = row["path"]
                 if key.lower().endswith(SUFFIXES) and (not pattern or fnmatch.fnmatchcase(key, pattern)):
-                    version = _hash(f"{key}|{row['e_tag']}|{row['size']}")
-                    kept = home / f"{version}-{safe_name(PurePosixPath(key).name)}"
-                    yield StoredObject(store, address, key, row["size"], row["last_modified"], kept)
+                    tag = row["e_tag"] or ""
+                    kept = home / kept_name(ObjectName(address, key, tag))
+                    yield StoredObject(store, address, key, row["size"], row["last_modified"], kept, tag)
+
+
+def kept_name(stored: ObjectName) -> str:
+    """Returns the name of the file that this version of the object is kept in."""
+    return (
+        f"{_hash(f'{stored.address}|{stored.key}|{stored.tag}')}-{safe_name(PurePosixPath(stored.key).name)}"
+    )
 
 
 def _split(address: str) -> tuple[str, str]:
