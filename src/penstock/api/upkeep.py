@@ -10,8 +10,9 @@ from penstock.engines.weights import registry
 from penstock.engines.weights.cache import Check
 from penstock.errors import UsageError
 from penstock.store.check import Checkup, check_out, set_aside
-from penstock.trace import report
+from penstock.store.source_order import rank_folders
 from penstock.trace.profile import Profile
+from penstock.trace.ranks import read_run
 
 
 @in_python_terms()
@@ -34,8 +35,8 @@ def check(out: str | Path, *, repair: bool = False) -> Checkup:
 
 @in_python_terms()
 def profile(out: str | Path) -> Profile:
-    """Returns where a run's time went, by stage."""
-    return report.read(Path(out))
+    """Returns where a run's time went, by stage. Ranks are added up, with a row for each in `ranks`."""
+    return read_run(Path(out), rank_folders(Path(out)))
 
 
 @in_python_terms()

@@ -10,8 +10,11 @@ from typing import Annotated
 import typer
 
 from penstock.cli.options import AsJson, Out, with_options
+from penstock.store.source_order import RANKS, rank_folders
 from penstock.trace import cost, phrases, report
 from penstock.trace.chrome import write_trace
+from penstock.trace.profile import Profile
+from penstock.trace.ranks import read_run
 
 
 @with_options()
@@ -35,7 +38,7 @@ def profile(
     as_json: AsJson = False,
 ) -> None:
     """Say where the time went, what bounds it and what to change. The picture is OUT/profile.html."""
-    found = report.read(out)
+    found = read_run(out, rank_folders(out))
     if pages:
         found = replace(found, whole=pages)
     if price is not None:
@@ -45,8 +48,15 @@ def profile(
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return
     print(report.render_text(found))
-    print(f"\nPicture: {out / 'profile.html'}")
+    print(f"\n{_pictures(out, found)}")
     if spans is not None:
         print(
             f"Trace: {trace}, {phrases.plural(spans, 'span')}; open it at chrome://tracing or ui.perfetto.dev"
         )
+
+
+def _pictures(out: Path, found: Profile) -> str:
+    if not found.ranks:
+        return f"Picture: {out / 'profile.html'}"
+    longest = out / RANKS / found.ranks[0].name
+    return f"Of each rank: {longest / 'profile.html'}, penstock profile {longest}"

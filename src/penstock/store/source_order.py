@@ -86,6 +86,11 @@ def order_files(out: Path) -> list[Path]:
     return [out / DOCUMENTS, *sorted(out.glob(f"{RANKS}/*/{DOCUMENTS}"))]
 
 
+def rank_folders(out: Path) -> list[Path]:
+    """Returns the folder of each rank that ran into OUT."""
+    return sorted((out / RANKS).glob("*"))
+
+
 def read_documents(path: Path) -> list[tuple[str, Files, Place]]:
     """Returns the documents of one file, each with its files and its place."""
     if not path.is_file():

@@ -61,7 +61,8 @@ def with_price(profile: Profile, price: float) -> Profile:
     found = profile.cost or cost(profile)
     if found is None:
         return profile
-    spent = profile.seconds / 3600 * max(1, found.cards) * price
+    paid = [(rank.seconds, rank.cards) for rank in profile.ranks or ()] or [(profile.seconds, found.cards)]
+    spent = sum(seconds / 3600 * max(1, cards) for seconds, cards in paid) * price
     priced = replace(found, price=price, price_per_million=found.hours_per_million * price, spent=spent)
     return replace(profile, cost=priced)
 

@@ -232,6 +232,19 @@ class RunCost:
 
 
 @dataclass(frozen=True, slots=True)
+class RankProfile:
+    """What one of several ranks did, in the profile of all."""
+
+    name: str  # "3-of-8"
+    items: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    items_per_s: float = 0.0
+    cards: int = 0
+    bottleneck: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """Where the time of a run went. `unit` is what one item is called: "page", "photo", "block"."""
 
@@ -258,6 +271,7 @@ class Profile:
     requests: RequestsProfile | None = field(default=None, metadata=OMIT_IF_NONE)
     bounds: ServerBounds | None = field(default=None, metadata=OMIT_IF_NONE)
     cost: RunCost | None = field(default=None, metadata=OMIT_IF_NONE)
+    ranks: tuple[RankProfile, ...] | None = field(default=None, metadata=OMIT_IF_NONE)  # longest first
 
     @property
     def finished(self) -> int:
@@ -287,6 +301,12 @@ class Profile:
             first = exc.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])
             raise ValueError(f"{where}: {first['msg']}") from exc
+
+
+def narrowest(stages: Sequence[StageProfile]) -> str:
+    """Returns the name of the stage that could do least; "" if none did anything."""
+    working = [stage for stage in stages if stage.capacity_per_s > 0]
+    return min(working, key=lambda stage: stage.capacity_per_s).name if working else ""
 
 
 def _plain(value: object) -> Any:

@@ -18,10 +18,12 @@ from penstock.trace import cost, live, phrases
 from penstock.trace.pictures import drawing
 from penstock.trace.profile import HardwareFacts, Profile, StageProfile
 
+FILE = "profile.json"
 PROJECTED = (10_000, 100_000)
 SATURATED = 0.7  # a bottleneck less busy than this is waiting for something the stages do not show
 FEW_ITEMS = 20  # twice what the built-in recipe has in flight on 2 cores: fewer never fill the pipe
 NOTABLE = 0.05  # smaller shares of waiting are noise
+TEXT_RANKS = 8  # the longest: they decide when a run ends
 TEXT_STAGES = 8  # stages the terminal summary has lines for; it stays within 15
 
 
@@ -135,7 +137,7 @@ def render_text(profile: Profile) -> str:
     watched = [
         line for line in live.text_lines(profile) if line not in lines
     ]  # the advice may be one of them
-    return "\n".join([*lines, *([""] if watched else []), *watched])
+    return "\n".join([*lines, *([""] if watched else []), *watched, *_rank_lines(profile)])
 
 
 def render_html(profile: Profile) -> str:
@@ -161,18 +163,18 @@ def render_html(profile: Profile) -> str:
 def files(profile: Profile) -> dict[str, str]:
     """Returns profile.json and profile.html by name."""
     return {
-        "profile.json": json.dumps(profile.to_dict(), ensure_ascii=False, indent=1) + "\n",
+        FILE: json.dumps(profile.to_dict(), ensure_ascii=False, indent=1) + "\n",
         "profile.html": render_html(profile),
     }
 
 
 def read(folder: Path) -> Profile:
     """The profile that `write` left in `folder`."""
-    path = folder / "profile.json"
+    path = folder / FILE
     try:
         return Profile.from_dict(json.loads(path.read_text("utf-8")))
     except FileNotFoundError as exc:
-        raise UsageError(f"{folder} holds no profile.json.", "Is it the OUT folder of a run?") from exc
+        raise UsageError(f"{folder} holds no {FILE}.", "Is it the OUT folder of a run?") from exc
     except (OSError, ValueError) as exc:
         raise UsageError(f"{path} cannot be read: {exc}.", "Run again to write it anew.") from exc
 
@@ -250,6 +252,22 @@ def _text_table(stages: Sequence[StageProfile], whole: int) -> list[str]:
         )
         lines.append(f"{line}  {_alone(stage, whole):>14}" if whole else line)
     return lines
+
+
+def _rank_lines(profile: Profile) -> list[str]:
+    ranks = profile.ranks or ()
+    if not ranks:
+        return []
+    shown = ranks[:TEXT_RANKS]
+    width = max(len("rank"), *(len(rank.name) for rank in shown))
+    lines = ["", f"{'rank':<{width}} {profile.unit + 's':>10}   failed  {profile.unit + 's/s':>8}  took"]
+    lines += [
+        f"{rank.name:<{width}} {phrases.count(rank.items):>10} {phrases.count(rank.failed):>8}"
+        f"  {phrases.rate(rank.items_per_s):>8}  {phrases.duration(rank.seconds)}"
+        for rank in shown
+    ]
+    left = len(ranks) - len(shown)
+    return [*lines, f"and {phrases.plural(left, 'rank')} that took less."] if left else lines
 
 
 def _alone(stage: StageProfile, items: int) -> str:

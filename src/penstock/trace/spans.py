@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from penstock.trace.profile import Bin, Profile, StageProfile, StageTimeline
+from penstock.trace.profile import Bin, Profile, StageProfile, StageTimeline, narrowest
 from penstock.trace.time_histogram import TimeHistogram
 
 Kind = Literal["open", "run", "starved", "blocked"]
@@ -112,13 +112,11 @@ class Trace:
             wall = max(self.clock() - self.began, 1e-9)
             rows = tuple(_row(info, self._sums.get(info.name, _Sums()), wall) for info in stages)
             timeline = {info.name: tuple(map(_frozen, self._bins.get(info.name, []))) for info in stages}
-            working = [row for row in rows if row.capacity_per_s > 0]
-            narrowest = min(working, key=lambda row: row.capacity_per_s, default=None)
             return Profile(
                 seconds=wall,
                 stages=rows,
                 timeline=StageTimeline(self._bin_s, timeline),
-                bottleneck=narrowest.name if narrowest else "",
+                bottleneck=narrowest(rows),
             )
 
     def _draw(self, span: Span) -> None:
