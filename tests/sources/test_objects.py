@@ -13,6 +13,7 @@ from penstock.errors import UsageError
 from penstock.page import Page
 from penstock.sources.listing import list_items
 from penstock.sources.partition import ALL, Partition
+from penstock.sources.remote import objects
 from tests.support.made_pdf import pdf, text
 from tests.support.object_store import bucket
 
@@ -63,3 +64,16 @@ def test_a_pattern_or_one_object_can_be_named(corpus: str, tmp_path: Path, patte
 def test_a_prefix_without_documents_is_a_sentence(corpus: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="holds no PDF, picture or dataset"):
         listed(f"{corpus}/empty", tmp_path)
+
+
+def test_an_object_that_is_too_large_fails_alone_and_says_what_to_do(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "MAX_OBJECT_BYTES", len(b"no PDF"))
+    [*large, broken] = listed(f"{corpus}/reports", tmp_path)
+    assert broken.failure is not None and "does not begin like a PDF" in broken.failure.message
+    assert len(large) == 6
+    said = large[0].failure
+    assert said is not None
+    assert said.message == "200/report 0.pdf is larger than 6 bytes."
+    assert said.advice == objects.TOO_LARGE

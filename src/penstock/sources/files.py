@@ -158,7 +158,8 @@ def _refused(
 
 def _said(found: FoundFile) -> str:
     """Returns the input as the user wrote it: a document's name has no pattern's stars."""
-    name = found.document if found.is_mine else found.path.name
+    is_copy = found.is_mine or found.stored is not None  # its file has a name of ours
+    name = found.document if is_copy else found.path.name
     return name if _is_text(found.path) and name.isprintable() else found.document
 
 

@@ -67,7 +67,7 @@ class FoundFile:
         try:
             path = self.stored.fetch()
         except BadInput as exc:
-            return replace(self, problem=exc.message)
+            return replace(self, problem=exc.message, advice=exc.advice)
         is_table = self.document.lower().endswith(formats.TABLE_SUFFIXES)  # its rows fall one by one
         document = safe_document([path.name]) if isinstance(self.stored, Addressed) else self.document
         return replace(self, path=path, document=document, is_mine=not is_table)

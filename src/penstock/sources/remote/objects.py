@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 MAX_OBJECT_BYTES = 8 << 30  # a web archive of a large crawl has 1 GB
 ADVICE = "Run the same command again."
+TOO_LARGE = "Split it, or copy it to a disk of this machine and name the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class StoredObject(SafeRepr):
         if is_kept(self.kept, self.size):
             return self.kept
         if self.size > MAX_OBJECT_BYTES:
-            raise BadInput(f"{self.key} is larger than {MAX_OBJECT_BYTES:,} bytes.")
+            raise BadInput(f"is larger than {MAX_OBJECT_BYTES:,} bytes.", TOO_LARGE)
         try:
             with kept_file(self.kept, int(self.modified.timestamp() * SECOND)) as part:
                 self._copy(part)
