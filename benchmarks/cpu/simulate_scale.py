@@ -46,7 +46,10 @@ class Figures:
     listed_per_s: float = 1000 / 0.1  # 1,000 names a request; 0.1 s a request is assumed
     shared_out_per_s: float = 294_103.0  # names hashed by one core: bench_bookkeeping.py
     counted_per_s: float = 400.0  # documents opened to count their pages: this script measures it
-    committed_per_s: float = 7_796.0  # rows by one core: bench_bookkeeping.py
+    handed_out_per_s: float = (
+        28_507.0  # pages by a driver whose machines put their rows: bench_bookkeeping.py
+    )
+    document_bytes: float = 1e6  # assumed: crawled PDFs
     read_back_per_s: float = 49_239.0  # ids of a ledger by one core: bench_bookkeeping.py
     row_bytes: float = 20_000.0  # store/ledger.py
     names_per_s: float = 57_005.0  # of other ranks' documents, read back by one core: bench_bookkeeping.py
@@ -122,18 +125,22 @@ def by_ranks(sizes: Sequence[int], cards: int, figures: Figures, seed: int) -> d
 
 
 def by_driver(sizes: Sequence[int], cards: int, figures: Figures) -> dict[str, Any]:
-    """Work goes to who is free, so nothing straggles. OUT is on a drive, where the driver commits."""
+    """Work goes to who is free, so nothing straggles. Machines put what they read, to a store; the driver
+    fetches documents to count their pages, hands pages out, and brings the rows at the end."""
     pages = sum(sizes)
-    ideal = pages / figures.pages_per_s / cards
+    ideal, puts = pages / figures.pages_per_s / cards, puts_s(pages / cards, figures)
     away = figures.preempted_an_hour * figures.opening_s / 3600  # share of time that a card is not there
+    listed_s = 1 / figures.counted_per_s + figures.document_bytes / figures.store_bytes_per_s
     paces = {
-        "cards": ideal / (1 - away),
-        "driver commits": pages / figures.committed_per_s,
-        "driver counts pages": len(sizes) / figures.counted_per_s,
+        "cards": (ideal + puts) / (1 - away),
+        "driver hands out": pages / figures.handed_out_per_s,
+        "driver fetches and counts": len(sizes) * listed_s,
     }
     slowest = max(paces, key=lambda name: paces[name])
-    seconds = figures.opening_s + paces[slowest]
-    lost = {"opening": figures.opening_s, "preemption": paces["cards"] - ideal}
+    rows = pages * figures.row_bytes / figures.store_bytes_per_s
+    seconds = figures.opening_s + paces[slowest] + rows
+    lost = {"opening": figures.opening_s, "puts": puts, "rows": rows}
+    lost["preemption"] = paces["cards"] - ideal - puts
     if slowest != "cards":
         lost[slowest] = paces[slowest] - paces["cards"]
     return told(cards, seconds, ideal, pages, lost)

@@ -32,7 +32,7 @@ from penstock.store.atomic_files import clear_tmp
 from penstock.store.ledger import Entry, Ledger, ShardWriter
 from penstock.store.lock import holding
 from penstock.store.ownership import claim_folder
-from penstock.store.remote import bring_rows, mirror_of, refuse_fresh
+from penstock.store.remote import bring_ledger, mirror_of, refuse_fresh
 from penstock.store.schema import Rows
 from penstock.store.source_order import RANKS, ListedDocuments, note_file, write_order, write_rank_order
 from penstock.store.written_there import ShardsThere
@@ -190,7 +190,7 @@ class Run(Generic[ItemT]):
                         self.tally.count(item)
                         yield item if self.executor.has_written(item) else writer.add(item)
                 if self._is_written_there:
-                    bring_rows(self.out)
+                    bring_ledger(self.out)  # not their crops: few exports need more than the names
                 for item in self._copied(writer):
                     self.tally.count(item)
                     yield writer.add(item)

@@ -17,7 +17,7 @@ from penstock.store.atomic_files import replacing
 from penstock.store.manifest import refuse_others
 from penstock.store.out import Out
 from penstock.store.ownership import claim_folder
-from penstock.store.remote import Mirror, mirrored
+from penstock.store.remote import Mirror, bring_ledger, mirrored
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
 from tests.support.command import here
 from tests.support.made_pdf import pdf, text
@@ -135,6 +135,20 @@ def test_a_pass_goes_on_where_another_machine_left_it(store: str, tmp_path: Path
             with replacing(folder / "run.json", folder) as file:
                 file.write(machine.encode())
     assert Mirror(f"{store}/pass", tmp_path).object("embed/small/run.json")[0] == b"two"
+
+
+def test_exports_bring_crops_only_where_they_read_them(store: str, inputs: Path, tmp_path: Path) -> None:
+    read_into(f"{store}/run", tmp_path / "one", options(inputs))
+    crop = f"crops/{0:024x}.jpg"
+    with mirrored(f"{store}/run", tmp_path / "one", everything=False) as out:
+        (out / crop).parent.mkdir(exist_ok=True)
+        (out / crop).write_bytes(b"a picture")
+    with mirrored(f"{store}/run", tmp_path / "two", everything=False) as out:
+        bring_ledger(out)
+        export(out, ["md", "jsonl"])
+        assert not (out / crop).exists()
+        export(out, ["md"], crop_names="page")
+        assert (out / crop).read_bytes() == b"a picture"
 
 
 def test_what_others_changed_meanwhile_is_not_sent_back_as_it_was(

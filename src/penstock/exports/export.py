@@ -16,6 +16,7 @@ from penstock.exports.pages import Pages
 from penstock.plugins import load, with_installed
 from penstock.store.atomic_files import clear_tmp
 from penstock.store.out import Out
+from penstock.store.remote import bring_files
 
 log = logging.getLogger(__name__)
 CROP_NAMES = "crop_names"  # in run.json: what its exports were asked for
@@ -34,6 +35,8 @@ PAGE_FORMATS = {
     "glm": "penstock.exports.glm:write_glm",
     "corpus": "penstock.exports.page_files:write_corpus",
 }
+# they name crops and read none: on a store, crops stay there
+FROM_ROWS = frozenset(PAGE_FORMATS) - {"glm"}
 PHOTO_FORMATS = {
     "objects": "penstock.exports.photos:write_objects",
     "report": "penstock.exports.photos:write_report",
@@ -59,6 +62,8 @@ def export(
     out.need_rows()
     entries = out.entries()
     named = check_crop_names(crop_names or out.run().get(CROP_NAMES) or "content")
+    if named == "page" or not FROM_ROWS.issuperset(chosen):
+        bring_files(out.path)
     crops = CropsByPage(out, (entry.id for entry in entries)) if named == "page" else None
     pages = Pages(out, entries, password, crops.named if crops else None, anchors)
     written: list[Path] = []

@@ -65,14 +65,14 @@ def mirrored(address: str, home: Path | None = None, *, everything: bool = True)
             del _mirrors[mirror.path.absolute()]
 
 
-def bring_ledger(out: Path, rank: str) -> None:
+def bring_ledger(out: Path, rank: str = "") -> None:
     """Brings what a run must know of earlier ones if OUT is on a store; for a rank only rows of its own."""
     if mirror := mirror_of(out):
         mirror.pull_ledger(rank)
 
 
-def bring_rows(out: Path) -> None:
-    """Brings all rows and their files if OUT is on a store: other machines of this run wrote them."""
+def bring_files(out: Path) -> None:
+    """Brings what rows name, such as crops, if OUT is on a store: a run brings no more than rows."""
     if mirror := mirror_of(out):
         mirror.pull()
 
