@@ -28,7 +28,7 @@ from penstock.stages.load import Load
 from penstock.testing import FAKE
 from penstock.testing.fake_recipe import fake
 from penstock.testing.fake_stages import FakeLayout, FakeRecognise
-from tests.support.ray_cluster import two_nodes
+from tests.support.ray_cluster import own_ports, two_nodes
 from tests.support.waiting import wait_until
 
 pytestmark = [
@@ -80,7 +80,7 @@ def test_a_machine_that_dies_and_one_that_joins(cluster: Any, pages: list[Page])
     stream = Ray().stream(unguarded(seconds=0.05), iter(pages))
     seen = [next(stream) for _ in range(10)]
     cluster.remove_node(next(iter(cluster.worker_nodes)), allow_graceful=False)
-    joining = threading.Thread(target=lambda: cluster.add_node(num_cpus=1), daemon=True)
+    joining = threading.Thread(target=lambda: cluster.add_node(num_cpus=1, **own_ports()), daemon=True)
     joining.start()
     seen += stream
     joining.join(60)

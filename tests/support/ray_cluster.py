@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ def two_nodes() -> Iterator[Any]:
     """Gives a joined cluster: a head and one more node of one core each."""
     pytest.importorskip("ray", reason="needs penstock-pipeline[ray]")
     waiting = patch.dict(os.environ, {"RAY_raylet_start_wait_time_s": str(START_S)})
-    with warnings.catch_warnings(), waiting:
+    with warnings.catch_warnings(), waiting, _listen_ports_told():
         warnings.simplefilter("ignore")
         import ray
         from ray.cluster_utils import Cluster
@@ -36,6 +37,23 @@ def two_nodes() -> Iterator[Any]:
         finally:
             ray.shutdown()
             made.shutdown()
+
+
+@contextmanager
+def _listen_ports_told() -> Iterator[None]:
+    """Gives a raylet its dashboard agent's port. Ray 2.60 gives it to the agent alone, and a raylet that does
+    not know it dies where the agent needs more than 15 s to begin."""
+    from ray._private import services
+
+    start = services.start_ray_process
+
+    def started(command: list[str], *rest: Any, **more: Any) -> Any:
+        if found := re.search(r"--listen-port=(\d+)", " ".join(command)):  # the raylet's: it starts the agent
+            command = [*command, f"--dashboard_agent_listen_port={found[1]}"]
+        return start(command, *rest, **more)
+
+    with patch.object(services, "start_ray_process", started):
+        yield
 
 
 def own_ports() -> dict[str, int]:
