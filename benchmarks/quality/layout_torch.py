@@ -63,7 +63,7 @@ class Difference:
     scores: list[float] = field(default_factory=list)
     masks: list[float] = field(default_factory=list)
 
-    def add(self, one: FoundBoxes, other: FoundBoxes, masks: tuple[Any, Any]) -> None:
+    def add(self, one: FoundBoxes, other: FoundBoxes, masks: tuple[Any, Any] | None = None) -> None:
         pairs = [(i, j) for i, j in matches(one.boxes, other.boxes) if _overlap(one, other, i, j) >= SAME]
         self.pages += 1
         self.boxes += len(one.boxes)
@@ -75,7 +75,8 @@ class Difference:
             self.labels += int(one.labels[i] != other.labels[j])
             self.edges.append(float(np.abs(one.boxes[i] - other.boxes[j]).max()))
             self.scores.append(float(abs(one.scores[i] - other.scores[j])))
-            self.masks.append(_mask_overlap(masks[0][i], masks[1][j]))
+            if masks is not None:
+                self.masks.append(_mask_overlap(masks[0][i], masks[1][j]))
         for place, (i, j) in enumerate(pairs):
             for k, m in pairs[:place]:
                 self.pairs += 1
@@ -111,13 +112,17 @@ def _mask_overlap(one: Any, other: Any) -> float:
     return float(np.logical_and(one, other).sum() / either) if either else 1.0
 
 
-def pages_of(data: Path, count: int) -> Iterator[Any]:
+def files_of(data: Path, count: int, endings: Sequence[str] = (".jpg", ".png")) -> Iterator[Path]:
+    """Yields `count` pages of each source."""
     for source in SOURCES:
-        files = sorted(path for path in (data / source).glob("*") if path.suffix in {".jpg", ".png"})
+        files = sorted(path for path in (data / source).glob("*") if path.suffix in endings)
         step = max(1, len(files) // count)
-        for path in files[::step][:count]:
-            pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB)
-            yield cv2.resize(pixels, (SIZE, SIZE), interpolation=cv2.INTER_CUBIC)
+        yield from files[::step][:count]
+
+
+def scaled_page(path: Path) -> Any:
+    pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB)
+    return cv2.resize(pixels, (SIZE, SIZE), interpolation=cv2.INTER_CUBIC)
 
 
 def by_onnx(session: Any, page: Any) -> tuple[FoundBoxes, Any]:
@@ -128,14 +133,14 @@ def by_onnx(session: Any, page: Any) -> tuple[FoundBoxes, Any]:
 
 
 class Torch:
-    """The checkpoint in one precision. Call it with a page."""
+    """The checkpoint in one precision, on a card captured as the engine has it. Call it with a page."""
 
-    def __init__(self, given: argparse.Namespace, precision: Precision) -> None:
-        self._device, self._dtype = given.device, dtype_of(precision, given.device)
-        net: Any = LayoutNet(load_model(str(given.checkpoint)), SIZE, self._device, self._dtype)
+    def __init__(self, checkpoint: Path, device: str, precision: Precision, compile: bool = False) -> None:
+        self._device, self._dtype = device, dtype_of(precision, device)
+        net: Any = LayoutNet(load_model(str(checkpoint)), SIZE, device, self._dtype)
         shape = (1, 3, SIZE, SIZE)
-        on_card = given.device.startswith("cuda")
-        self._net = FixedBatch(net, shape, self._device, self._dtype, given.compile) if on_card else net
+        on_card = device.startswith("cuda")
+        self._net = FixedBatch(net, shape, device, self._dtype, compile) if on_card else net
 
     def __call__(self, page: Any) -> tuple[FoundBoxes, Any]:
         with torch.inference_mode():
@@ -146,14 +151,15 @@ class Torch:
 
 
 def compare(given: argparse.Namespace) -> dict[str, dict[str, float]]:
-    pages = list(pages_of(given.data, given.pages))
+    pages = [scaled_page(path) for path in files_of(given.data, given.pages)]
     if not pages:
         raise SystemExit(f"{given.data} holds no pages of these sources: name the folder of test data.")
     session = open_session(given.onnx or weights.path(NAME), given.threads, arena=True, name=NAME)
     truth = [by_onnx(session, page) for page in pages]
     found = {}
     for precision in given.precision:
-        network, difference = Torch(given, precision), Difference()
+        network = Torch(given.checkpoint, given.device, precision, given.compile)
+        difference = Difference()
         for page, (boxes, masks) in zip(pages, truth, strict=True):
             other, other_masks = network(page)
             difference.add(boxes, other, (masks, other_masks))

@@ -238,7 +238,8 @@ def _backbone(shapes: dict[str, tuple[int, ...]]) -> list[str]:
     return found
 
 
-def convert(onnx_file: Path, folder: Path) -> None:
+def convert(onnx_file: Path, folder: Path, part: str = "1GB") -> None:
+    """`part` is the size that no file of FOLDER exceeds."""
     import torch
     from transformers import PPDocLayoutV3Config, PPDocLayoutV3ForObjectDetection
 
@@ -251,7 +252,7 @@ def convert(onnx_file: Path, folder: Path) -> None:
     filled = fill(initializers(onnx_file.read_bytes()), shapes)
     state |= {name: torch.from_numpy(value.copy()) for name, value in filled.items()}
     model.model.load_state_dict(state)
-    model.save_pretrained(folder)
+    model.save_pretrained(folder, max_shard_size=part)
 
 
 if __name__ == "__main__":
