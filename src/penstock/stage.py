@@ -73,6 +73,9 @@ class Worker(Generic[ItemT]):
         """Returns the same ids in the same order."""
         raise TypeError(f"{type(self).__name__} does not define __call__")
 
+    def await_ready(self) -> None:
+        """Waits for what it has started when it opened, before the first call. Raises what stopped it."""
+
     def close(self) -> None:
         """Gives back what it holds. Called once, after the last call."""
 
@@ -115,6 +118,14 @@ class Stage(SafeRepr):
     def addresses(self) -> tuple[str, ...]:
         """The model servers it uses that are already running."""
         return ()
+
+    @property
+    def opens_early(self) -> bool:
+        """Whether a worker opens when an item for it has set out, while earlier stages still load.
+
+        Processes do; a card's memory is opened one after the other.
+        """
+        return self.needs.process and not self.needs.gpus
 
     def open(self) -> Worker[Any]:
         """Loads weights and returns the worker, on the thread or in the process that will call it."""

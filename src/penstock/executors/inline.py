@@ -38,6 +38,7 @@ class Inline(Executor):
             began = self.trace.clock()
             worker = stage.open()
             stack.callback(worker.close)
+            worker.await_ready()
             laps.lap("open")
             log_opened(stage.name, 0, self.trace.clock() - began)
             steps.append((stage.name, Runner(stage, worker, plan.drops(index))))

@@ -2,9 +2,10 @@
 
     feeder -> [channel] -> stage workers -> [channel] -> ... -> [channel] -> the caller
 
-Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when
-its first item arrives, a process of its own as soon as there is an item for it on the way. The
-first error ends the whole run; closing the stream (or Ctrl-C) ends every thread and process it started.
+Every channel is bounded, so a slow stage stops the feeder and memory is flat. A worker opens when its first
+item arrives; processes and model servers start as soon as there is an item for them on the way, and pages
+wait before them meanwhile. The first error ends the whole run; closing the stream (or Ctrl-C) ends every
+thread and process it started.
 """
 
 from __future__ import annotations
@@ -91,6 +92,7 @@ class _LocalRun:
         self._fed = 0
         self._feeding = threading.Condition()
         self._ended = False
+        self.is_over = False  # by an error, or since nobody takes the results any more
 
     @property
     def trace(self) -> Trace:
@@ -154,6 +156,7 @@ class _LocalRun:
         )
 
     def _end(self) -> None:
+        self.is_over = True
         self._fed_all()
         for channel in self.channels:
             channel.abort()
@@ -217,7 +220,7 @@ class _StageRun:
     def _loop(self, number: int, source: Channel[Item], sink: Channel[Item]) -> None:
         laps = Laps(self._run.trace, self.stage.name, f"{self.stage.name}-{number}")
         runner: Runner | None = None
-        if self._opens_early and self._run.await_item(number):
+        if self.stage.opens_early and self._run.await_item(number):
             laps.lap("starved")
             runner = self._runner(number)
             laps.lap("open")
@@ -268,21 +271,21 @@ class _StageRun:
             self._run.trace.count(self.stage.name, failed=failed)
         return results
 
-    @property
-    def _opens_early(self) -> bool:
-        """Processes start while earlier stages still load; a card's memory is opened one after the other."""
-        return self.stage.needs.process and not self.stage.needs.gpus
-
     def _runner(self, number: int) -> Runner:
         return Runner(self.stage, self._worker(number % self.stage.workers), self._drops)
 
     def _worker(self, index: int) -> Worker[Any]:
         with self._open_locks[index]:
             worker = self._workers[index]
-            if worker is None:
-                began = self._run.trace.clock()
-                worker = self._workers[index] = self._open(index)
-                log_opened(self.stage.name, index, self._run.trace.clock() - began)
+            if worker is not None:
+                worker.await_ready()  # raises again what stopped it
+                return worker
+            began = self._run.trace.clock()
+            worker = self._workers[index] = self._open(index)
+            if self._run.is_over:  # it ended while this opened, and had nothing to kill then
+                worker.kill()
+            worker.await_ready()
+            log_opened(self.stage.name, index, self._run.trace.clock() - began)
             return worker
 
     def _open(self, index: int) -> Worker[Any]:

@@ -74,6 +74,10 @@ class Ground(Stage):
             raise PlanError("--trust-remote-code is for --recipe grounded --engine hf.", "Leave it out.")
 
     @property
+    def opens_early(self) -> bool:
+        return self.engine == "vllm" and not self.servers  # ours take long to start
+
+    @property
     def guard(self) -> NgramGuard:
         return NgramGuard("first", self.ngram, self.ngram_window, keep=self.ngram_keep)
 

@@ -44,3 +44,7 @@ class RecogniseRemote(Stage):
     @property
     def addresses(self) -> tuple[str, ...]:
         return self.servers
+
+    @property
+    def opens_early(self) -> bool:
+        return not self.servers  # ours take longer to start than anything before them takes to open

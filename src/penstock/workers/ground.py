@@ -67,6 +67,14 @@ class GroundWorker(Worker[Page]):
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(item) for item in items]
 
+    def await_ready(self) -> None:
+        if self._servers is not None:
+            self._servers.await_ready()
+
+    def kill(self) -> None:
+        if self._servers is not None:
+            self._servers.kill()
+
     def close(self) -> None:
         for client in self._clients.values():
             client.close()

@@ -8,6 +8,7 @@ reason.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -63,7 +64,24 @@ class RecogniseRemoteWorker(Worker[Page]):
             in_flight=stage.in_flight,
             others=OTHERS_LIMIT,
         )
-        self._client = ChatClient(
+        self._lock = threading.Lock()
+        self._opened: ChatClient | None = None
+        self._second = SecondReader(stage.second_reader)
+        if stage.servers:
+            self._client.meet()
+
+    @property
+    def _client(self) -> ChatClient:
+        """The client of servers that are up: it gives up those that do not answer."""
+        with self._lock:
+            if self._opened is None:
+                self._servers.await_ready()
+                self._opened = self._open_client()
+            return self._opened
+
+    def _open_client(self) -> ChatClient:
+        stage = self._stage
+        return ChatClient(
             self._servers.urls,
             self._recogniser,
             model=self._servers.model,
@@ -74,9 +92,12 @@ class RecogniseRemoteWorker(Worker[Page]):
             api_key=stage.api_key,
             logprobs=True,
         )
-        self._second = SecondReader(stage.second_reader)
-        if stage.servers:
-            self._client.meet()
+
+    def await_ready(self) -> None:
+        self._servers.await_ready()
+
+    def kill(self) -> None:
+        self._servers.kill()
 
     def __call__(self, items: list[Page]) -> list[Page]:
         margins = self._stage.margins
@@ -99,8 +120,9 @@ class RecogniseRemoteWorker(Worker[Page]):
         return regions
 
     def close(self) -> None:
-        log.info("requests: %s", self._client.stats())
-        self._client.close()
+        if self._opened is not None:
+            log.info("requests: %s", self._opened.stats())
+            self._opened.close()
         self._second.close()
         self._servers.close()
 

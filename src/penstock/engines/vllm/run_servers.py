@@ -1,8 +1,13 @@
-"""The model servers of a run: those the user named, or its own, which end with it."""
+"""The model servers of a run: those the user named, or its own, which end with it.
+
+Its own start in a thread, so that a run loads and lays out its first pages meanwhile.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
+from concurrent.futures import Future
 
 from penstock.engines.chat.address import base_url
 from penstock.engines.vllm.presets import cards
@@ -12,10 +17,11 @@ from penstock.trace.server_metrics import announce
 
 
 class RunServers:
-    """Servers that are up. `urls` are their addresses; `in_flight` requests at once keep them busy.
+    """Servers that start; `await_ready` returns when they are up.
 
-    `model` is what named servers call it, or what our own load. `others` is how many requests each server
-    gets at once that someone else runs.
+    `urls` are their addresses; `in_flight` requests at once keep them busy. `model` is what named servers
+    call it, or what our own load. `others` is how many requests each server gets at once that someone else
+    runs.
     """
 
     def __init__(
@@ -47,15 +53,37 @@ class RunServers:
             )
         )
         self._own = [choice.managed() for choice in chosen]
-        start_all(self._own)
         self.urls = list(named) or [server.url for server in self._own]
         self.model = (model or None) if named else None  # None: the client asks them
         self.in_flight = in_flight or requests_in_flight(chosen) or others * len(named)
         for address in named:
             announce(base_url(address), in_flight=self.in_flight)
-        for server in self._own:
-            announce(server.url, server.command(), self.in_flight)
+        self._started: Future[None] = Future()
+        self._thread = threading.Thread(target=self._start, name="servers-start", daemon=True)
+        self._thread.start()
+
+    def await_ready(self) -> None:
+        """Raises OpenError, with the log's reason, if one of them did not start."""
+        self._started.result()
+
+    def kill(self) -> None:
+        """Ends a start that is under way."""
+        if not self._started.done():
+            for server in self._own:
+                server.kill()
 
     def close(self) -> None:
+        self.kill()
+        self._thread.join()
         for server in self._own:
             server.stop()
+
+    def _start(self) -> None:
+        try:
+            start_all(self._own)
+        except BaseException as exc:  # a thread's end is not seen elsewhere: `await_ready` raises it
+            self._started.set_exception(exc)
+            return
+        for server in self._own:
+            announce(server.url, server.command(), self.in_flight)
+        self._started.set_result(None)

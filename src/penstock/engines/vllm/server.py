@@ -129,7 +129,6 @@ class ManagedServer:
 
     def start(self) -> None:
         """Starts, waits for health, sends a picture. Raises OpenError with the log's reason."""
-        self._stopping.clear()
         began = time.monotonic()
         log.info("server %s starts: %s", self.url, shlex.join(self.command()), extra=self._facts())
         self._bring_up()
@@ -148,6 +147,11 @@ class ManagedServer:
         if self._watcher is not None:
             self._watcher.join()
             self._watcher = None
+
+    def kill(self) -> None:
+        """Ends a start that is under way or yet to come, from any thread: `start` raises OpenError."""
+        self._stopping.set()
+        self._kill_group()
 
     # bringing up and down
 
@@ -268,10 +272,14 @@ class ManagedServer:
 
     def _kill_now(self) -> None:
         """Kills at once: a hung server ignores SIGTERM, and requests in flight wait for the next server."""
-        if self.pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
+        self._kill_group()
         self._end()
+
+    def _kill_group(self) -> None:
+        pid = self.pid
+        if pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
 
 
 def free_port() -> int:
