@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from penstock.errors import StoreError, UsageError, first_line, install_advice
+from penstock.redaction import SafeRepr
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -30,7 +31,7 @@ ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AZURE_E
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectName:
+class ObjectName(SafeRepr):
     """One version of an object, as any machine finds it."""
 
     address: str  # of the store

@@ -71,7 +71,7 @@ def test_machines_publish_their_rows_and_crops_themselves(store: str, cluster: A
     obstore.put(
         S3Store.from_url(store, client_options={"allow_http": True}), "sample/s.pdf", SAMPLE.read_bytes()
     )
-    options = ParseOptions(inputs=(f"{store}/sample",), settings={"layout": "rules"}, executor="ray")
+    options = ParseOptions(inputs=(f"{store}/sample",), executor="ray")
     with mirrored(f"{store}/out", tmp_path / "driver", everything=False) as out:
         work = parse_work(options, out)
         work.finish()

@@ -140,7 +140,10 @@ class _PlainReader:
         shape = _plain_class(_class(rest[0]))
         if shape is None:
             raise NotPlain(f"{rest[0]} is no data")
-        return shape.kind(**dict(zip(shape.fields, self._all(rest[1:]), strict=True)))
+        values = dict(zip(shape.fields, self._all(rest[1:]), strict=True))
+        if any(values[name] is None for name in shape.lists):
+            raise NotPlain(f"{rest[0]} lacks a list")
+        return shape.kind(**values)
 
     def _error(self, rest: list[Any]) -> PenstockError:
         name, message, advice = rest
@@ -195,6 +198,7 @@ class _PlainClass:
         self.name = _name(kind)
         named = fields(kind) if is_dataclass(kind) else ()
         self.fields = tuple(field.name for field in named if field.init) or kind._fields
+        self.lists = tuple(field.name for field in named if field.init and field.default == ())
 
     def values(self, one: object) -> list[Any]:
         return [getattr(one, name) for name in self.fields]

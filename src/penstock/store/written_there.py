@@ -11,13 +11,14 @@ from typing import Any
 
 from penstock.item import Item
 from penstock.processes.scratch import scratch_folder
+from penstock.redaction import SafeRepr
 from penstock.store.ledger import ShardWriter
 from penstock.store.remote import Mirror
 from penstock.store.schema import Rows
 
 
 @dataclass(frozen=True)
-class ShardsThere:
+class ShardsThere(SafeRepr):
     """Opens a writer to the OUT at `address`; pickles."""
 
     address: str
