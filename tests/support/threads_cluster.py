@@ -6,6 +6,7 @@ Has what the Ray executor asks of the package `ray`. A machine that is killed an
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -32,6 +33,10 @@ class RayTaskError(RayError):
         self.cause = cause
 
 
+def _gone() -> RayError:
+    return RayError("the machine is gone")
+
+
 class _Method:
     def __init__(self, machine: MachineThread, name: str) -> None:
         self._machine, self._name = machine, name
@@ -47,29 +52,44 @@ class MachineThread:
         self._made = made
         self._threads = ThreadPoolExecutor(4, "machine")
         self._waiting: list[Future[Any]] = []
+        self._lock = threading.Lock()  # an answer is given once: by the machine or by its death
         self.is_dead = False
 
     def call(self, name: str, given: tuple[Any, ...]) -> Future[Any]:
+        """Returns the answer to come. A dead machine is found out by the first call after its death."""
         answer: Future[Any] = Future()
-        self._waiting.append(answer)
-
-        def work() -> None:
-            result = getattr(self._made, name)(*sent(given))
-            if not self.is_dead:
-                answer.set_result(sent(result))
-
-        if not self.is_dead:
-            self._threads.submit(work)
+        with self._lock:
+            if self.is_dead:
+                answer.set_exception(_gone())
+            else:
+                self._waiting.append(answer)
+                self._threads.submit(self._work, answer, name, given)
         return answer
+
+    def _work(self, answer: Future[Any], name: str, given: tuple[Any, ...]) -> None:
+        error: RayTaskError | None = None
+        result = None
+        try:
+            result = sent(getattr(self._made, name)(*sent(given)))
+        except Exception as exc:  # what Ray does with an error on a machine
+            error = RayTaskError(exc)
+        with self._lock:
+            if answer.done():
+                return
+            if error is not None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(result)
 
     def __getattr__(self, name: str) -> _Method:
         return _Method(self, name)
 
     def die(self) -> None:
-        self.is_dead = True
-        for answer in self._waiting:
-            if not answer.done():
-                answer.set_exception(RayError("the machine is gone"))
+        with self._lock:
+            self.is_dead = True
+            for answer in self._waiting:
+                if not answer.done():
+                    answer.set_exception(_gone())
 
 
 class ThreadsCluster:
