@@ -29,8 +29,11 @@ def test_a_killed_process_leaves_nothing_once_the_next_one_starts(
     left = Path(done.stdout.strip())
     assert left.parent == tmp_path, done
     (left / "cloud.npy").write_bytes(b"1")
-    others = tmp_path / "penstock-x-of-a-user"
-    others.mkdir()
+    number = left.name.split("-")[2]  # of the process that is gone
+    names = "of-a-user", f"{number}-notes", f"{number}-12345678"
+    others = [tmp_path / f"penstock-x-{name}" for name in names]
+    for folder in others:  # the last has the name of ours, but everybody may look in
+        folder.mkdir()
     mine = scratch_folder("x")
-    assert sorted(tmp_path.iterdir()) == sorted([mine, others])
+    assert sorted(tmp_path.iterdir()) == sorted([mine, *others])
     assert scratch_folder("x") != mine and mine.is_dir()
