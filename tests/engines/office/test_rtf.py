@@ -98,3 +98,32 @@ def test_a_cell_that_ends_where_the_second_of_the_next_row_does_is_over_two_colu
     assert [cell[:5] for cell in table.cells] == [
         (0, 0, "over", 1, 2), (0, 2, "x", 1, 1), (1, 0, "a", 1, 1), (1, 1, "b", 1, 1), (1, 2, "c", 1, 1),
     ]  # fmt: skip
+
+
+def test_a_table_in_a_cell_is_one_with_its_spans_and_the_words_around_it(tmp_path: Path) -> None:
+    inner = (
+        rb"\pard\intbl\itap2 p\nestcell \pard\intbl\itap2 q\nestcell{\nonesttables\par}"
+        rb"{\*\nesttableprops\trowd\trhdr\cellx500\cellx900\nestrow}"
+        rb"\pard\intbl\itap2 r\nestcell\nestcell"
+        rb"{\*\nesttableprops\trowd\clmgf\cellx500\clmrg\cellx900\nestrow}"
+    )
+    begin = rb"\trowd\cellx1000\cellx2000\pard\intbl before\par "
+    row = begin + inner + rb"\pard\intbl after\cell x\cell\row"
+    table, text = read(tmp_path, row + rb"\pard End\par")
+    first, second = table.cells
+    assert first.text == "before\np | q\nr\nafter" and (second.column, second.text) == (1, "x")
+    before, cells, after = first.inner
+    assert (before, after, text.text) == ("before", "after", "End")
+    assert isinstance(cells, tuple)
+    assert [(cell.row, cell.column, cell.text, cell.column_span, cell.is_header) for cell in cells] == [
+        (0, 0, "p", 1, True), (0, 1, "q", 1, True), (1, 0, "r", 2, False),
+    ]  # fmt: skip
+
+
+def test_a_cell_has_items_and_a_row_that_never_ends_is_kept(tmp_path: Path) -> None:
+    body = (
+        rb"\trowd\cellx1000\pard\intbl\ls1{\listtext 1.\tab}one\par\ls1{\listtext \'b7\tab}two\cell\row"
+        rb"\pard\intbl left\cell open"
+    )
+    [table] = read(tmp_path, body)
+    assert [cell.text for cell in table.cells] == ["1. one\n• two", "left", "open"]

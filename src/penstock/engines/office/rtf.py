@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from penstock.engines.office.block_writer import BlockWriter
 from penstock.engines.office.blocks import BlockFile, Hyperlink, in_units
-from penstock.engines.office.rtf_tables import RtfRow, cells_of_rows
+from penstock.engines.office.rtf_tables import RtfRow, RtfTable, RtfTables
 from penstock.engines.office.rtf_words import CODE_PAGES, RtfPiece, code_page, decoded_letters, pieces
 from penstock.errors import BadInput
 
@@ -22,7 +22,7 @@ PASSED = frozenset({
     "colortbl", "info", "filetbl", "revtbl", "rsidtbl", "generator", "xmlnstbl", "listtable", "themedata",
     "listoverridetable", "colorschememapping", "latentstyles", "datastore", "objdata", "bkmkstart", "bkmkend",
     "nonshppict", "panose", "falt", "fontemb", "pntext", "pntxta", "pntxtb", "background",
-    "template", "xe", "tc", "nesttableprops", "nonesttables", "atnid", "atndate", "atnref",
+    "template", "xe", "tc", "nonesttables", "atnid", "atndate", "atnref",
     "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf",
 })  # fmt: skip
 SIGNS = {
@@ -43,7 +43,7 @@ MAX_LEVEL = 9
 class RtfState:
     """What a brace opens and closes again."""
 
-    target: str = "text"  # where letters go: text, skip, note, link, fonts, styles, picture, listtext
+    target: str = "text"  # where letters go: text, skip, note, link, fonts, styles, picture, listtext, nested
     page: str = "cp1252"
     skip: int = 1  # bytes after a \\u that say the same for old readers
     is_deleted: bool = False  # words that were deleted while changes were noted
@@ -76,8 +76,8 @@ class _RtfReader:
         self._is_item = False
         self._depth, self._number = 0, ""  # of the item
         self._may_pass = False  # after \\*
-        self._row, self._in_table = RtfRow(), False
-        self._rows: list[RtfRow] = []
+        self._tables, self._in_table = RtfTables(), False
+        self._nesting = 0  # of the paragraph: 2 is a table in a cell
         self._links: list[Hyperlink] = []
         self._notes = 0
         self._author, self._comments = "", list[str]()  # of the paragraph, or of the table
@@ -85,10 +85,11 @@ class _RtfReader:
         self._words: dict[str, Callable[[int | None], None]] = {
             "ansicpg": self._page, "f": self._use_font, "fcharset": self._font_page, "uc": self._skips,
             "u": self._unicode, "s": self._use_style, "outlinelevel": self._outline, "pard": self._plain,
-            "intbl": self._into_table, "cell": self._cell, "row": self._end_row, "trowd": self._new_row,
+            "intbl": self._into_table, "cell": self._end_cell, "row": self._end_row, "trowd": self._new_row,
             "trhdr": self._head_row, "cellx": self._define, "ls": self._item, "ilvl": self._deeper,
             "page": self._break, "deleted": self._deletion, "plain": self._undeleted,
-            "nestcell": self._nested, "nestrow": self._nested, "bin": lambda _: None,
+            "nestcell": self._end_inner_cell, "nestrow": self._end_inner_row, "itap": self._nest,
+            "bin": lambda _: None,
             **{word: self._merge(word) for word in ("clmgf", "clmrg", "clvmgf", "clvmrg")},
         }  # fmt: skip
 
@@ -215,7 +216,8 @@ class _RtfReader:
             self._level = number + 1
 
     def _plain(self, _: int | None) -> None:
-        self._level, self._depth, self._is_item, self._in_table = 0, 0, False, False
+        self._level, self._depth, self._is_item = 0, 0, False
+        self._in_table, self._nesting = False, 0
 
     def _item(self, number: int | None) -> None:
         self._is_item = bool(number)
@@ -231,6 +233,9 @@ class _RtfReader:
     def _into_table(self, _: int | None) -> None:
         self._in_table = True
 
+    def _nest(self, number: int | None) -> None:
+        self._nesting = number or 0
+
     def _break(self, _: int | None) -> None:
         self._paragraph()
         self._end_table()
@@ -242,7 +247,7 @@ class _RtfReader:
 
     def _paragraph(self) -> None:
         if self._in_table:
-            self._add("\n")
+            self._cell_line(self._tables.at(self._nesting))
             return
         text, links, number = self._text(), self._links, self._number
         self._links, self._number = [], ""
@@ -267,41 +272,53 @@ class _RtfReader:
         for text in comments:
             self.writer.text(text, label="aside_text", mark="comment")
 
-    def _cell(self, _: int | None) -> None:
-        self._row.cells.append(self._text())
+    def _cell_line(self, table: RtfTable) -> None:
+        """Takes the paragraph as a line of the open cell."""
+        text, number = self._text(), self._number
+        self._links, self._number = [], ""
+        if text:
+            table.parts.append(f"{'  ' * self._depth}{number or '•'} {text}" if self._is_item else text)
 
-    def _nested(self, _: int | None) -> None:
-        self._add("\n")
+    def _end_cell(self, _: int | None) -> None:
+        table = self._tables.at(1)
+        self._cell_line(table)
+        table.end_cell()
+
+    def _end_inner_cell(self, _: int | None) -> None:
+        table = self._inner_table()
+        self._cell_line(table)
+        table.end_cell()
+
+    def _inner_table(self) -> RtfTable:
+        return self._tables.at(max(2, self._nesting))
+
+    def _row(self) -> RtfRow:
+        """Returns the row that is being defined."""
+        return (self._inner_table() if self._state.target == "nested" else self._tables.outermost).row
 
     def _new_row(self, _: int | None) -> None:
-        if not self._row.cells:
-            self._row = RtfRow()
-        else:  # the definition may follow its cells
-            self._row.marks, self._row.mark, self._row.edges = [], [], []
+        self._row().begin()
 
     def _head_row(self, _: int | None) -> None:
-        self._row.is_head = True
+        self._row().is_head = True
 
     def _merge(self, word: str) -> Callable[[int | None], None]:
-        return lambda _: self._row.mark.append(word)
+        return lambda _: self._row().mark.append(word)
 
     def _define(self, number: int | None) -> None:
-        self._row.edges.append(number or 0)
-        self._row.marks.append(" ".join(self._row.mark))
-        self._row.mark = []
+        self._row().define(number or 0)
 
     def _end_row(self, _: int | None) -> None:
-        self._rows.append(self._row)
-        # the next row has the same cells unless it defines its own
-        self._row = RtfRow(marks=list(self._row.marks), edges=list(self._row.edges))
+        self._tables.at(1).end_row()
         self._in_table = False
 
+    def _end_inner_row(self, _: int | None) -> None:
+        self._inner_table().end_row()
+
     def _end_table(self) -> None:
-        if self._rows:
-            rows, self._rows = self._rows, []
-            self.writer.table(cells_of_rows(rows))
+        if cells := self._tables.finished():
+            self.writer.table(cells)
             self._write_asides()
-        self._row = RtfRow()
 
     def _note(self, text: str) -> None:
         self._notes += 1
@@ -341,7 +358,7 @@ def _whole(text: str) -> str:
 
 _OPENS = {
     "fonttbl": "fonts", "stylesheet": "styles", "footnote": "note", "annotation": "comment",
-    "atnauthor": "author", "fldrslt": "shown",
+    "atnauthor": "author", "fldrslt": "shown", "nesttableprops": "nested",
     "fldinst": "link", "listtext": "listtext", "pict": "picture", "shppict": "text", "objdata": "skip",
 }  # fmt: skip
 _CLOSES: dict[str, Callable[[_RtfReader, str], None]] = {
