@@ -16,7 +16,7 @@ from tests.support.loaded import load_items
 
 SPACES = (
     'xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:style="s" xmlns:draw="d" xmlns:presentation="p"'
-    ' xmlns:xlink="x"'
+    ' xmlns:xlink="x" xmlns:svg="v" xmlns:fo="f"'
 )
 
 

@@ -81,17 +81,21 @@ class StructureFile(Protocol):
 
 
 class BlockFile:
-    """A file whose blocks were all read at once."""
+    """A file whose blocks were all read at once. `size` is a unit's width and height."""
 
-    def __init__(self, units: Sequence[Sequence[StructureBlock]]) -> None:
+    def __init__(
+        self, units: Sequence[Sequence[StructureBlock]], size: tuple[float, float] = (UNIT_SIDE, UNIT_SIDE)
+    ) -> None:
         self._units = [tuple(blocks) for blocks in units] or [()]
+        self._size = size
 
     @property
     def num_units(self) -> int:
         return len(self._units)
 
     def unit(self, index: int) -> StructureUnit:
-        return StructureUnit(blocks=self._units[index])
+        width, height = self._size
+        return StructureUnit(blocks=self._units[index], width=width, height=height)
 
     def close(self) -> None:
         self._units = []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.block_writer import BlockWriter, is_code_style
 from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock, as_hidden, in_units
 from penstock.engines.office.html_tree import HtmlNode
 from penstock.engines.office.mathml import latex_of_mathml
+from penstock.engines.office.odf.places import own_box, page_size, shapes_of
 from penstock.engines.office.odf.sheets import CELLS, MAX_REPEATED, rows_of, sheet_content
 from penstock.engines.office.odf.styles import number, read_styles
 from penstock.engines.office.ooxml.sheet_tables import MAX_SHEET_CELLS, whole_sheet
@@ -30,9 +32,11 @@ def read_odf(package: XmlPackage) -> BlockFile:
     reader = _Odf(package)
     if local(kind) == "text":
         return BlockFile(in_units(reader.text(kind)))
-    parts = children(kind, "page" if local(kind) == "presentation" else "table")
-    read = reader.slide if local(kind) == "presentation" else reader.sheet
-    return BlockFile([read(part) for part in parts])
+    if local(kind) == "spreadsheet":
+        return BlockFile([reader.sheet(table) for table in children(kind, "table")])
+    pages = list(children(kind, "page"))
+    slides = [reader.slide(page) for page in pages]
+    return BlockFile(slides, page_size(package, pages[0])) if pages else BlockFile(slides)
 
 
 class _Odf:
@@ -64,19 +68,23 @@ class _Odf:
             self._writer.text(text, label=label)
 
     def slide(self, page: Element) -> list[StructureBlock]:
-        self._writer = BlockWriter()
-        for frame in page:
-            if local(frame) == "notes":
-                lines = ("".join(self._words(row)[0]).strip() for row in descendants(frame, "p"))
-                self._writer.note("\n".join(line for line in lines if line), mark="speaker_notes")
-            elif attribute(frame, "class") in ("title",):
-                self._writer.heading(" ".join(self._words(row)[0] for row in descendants(frame, "p")), 1)
-            else:
-                self._frame(frame)
-        blocks = [block for part in in_units(self._writer.finished()) for block in part]
+        found = [block for shape in shapes_of(page) for block in self._of_shape(shape)]
+        blocks = [block for part in in_units(found) for block in part]
         if attribute(page, "style-name") not in self._styles.hidden:
             return blocks
         return as_hidden(blocks, "hidden_slide")
+
+    def _of_shape(self, shape: Element) -> list[StructureBlock]:
+        self._writer = BlockWriter()
+        if local(shape) == "notes":
+            lines = ("".join(self._words(row)[0]).strip() for row in descendants(shape, "p"))
+            self._writer.note("\n".join(line for line in lines if line), mark="speaker_notes")
+            return self._writer.finished()
+        if attribute(shape, "class") == "title":
+            self._writer.heading(" ".join(self._words(row)[0] for row in descendants(shape, "p")), 1)
+        else:
+            self._frame(shape)
+        return [replace(block, box=own_box(shape)) for block in self._writer.finished()]
 
     def sheet(self, table: Element) -> list[StructureBlock]:
         """Returns a sheet's tables, then what hangs on their cells or floats over them."""
