@@ -219,6 +219,12 @@ def test_a_dry_run_counts_and_writes_nothing(good: Path, tmp_path: Path) -> None
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_needs_no_folder(good: Path) -> None:
+    shown = here("parse", SAMPLE, good, "--recipe", FAKE, "--dry-run")
+    assert "2 documents, 5 pages: 0 done, 5 to do" in shown.stdout
+    assert shown.stdout.endswith("Nothing was run.\n")
+
+
 def test_a_dry_run_knows_that_files_which_say_what_they_hold_are_quick(tmp_path: Path) -> None:
     for number in range(20):
         (tmp_path / f"{number}.html").write_text("<p>Rain</p>")

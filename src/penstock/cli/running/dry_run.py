@@ -50,7 +50,7 @@ def forecast(run: Run[Page], listing: Iterable[Page], as_json: bool) -> str:
         f"{run.plan.describe()}\n\n"
         f"{plural(len(documents), 'document')}, {plural(done + todo, 'page')}: {done} done,"
         f" {todo} to do, {broken} unreadable.\n"
-        f"About {duration(seconds)} and {file_size(todo * BYTES_A_PAGE)} in {run.out}. Nothing was run."
+        f"About {duration(seconds)}, and {file_size(todo * BYTES_A_PAGE)} of disk. Nothing was run."
     )
 
 

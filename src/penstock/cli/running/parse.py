@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -76,6 +77,9 @@ class Reading(SafeRepr):
         folder = None if out == STANDARD_OUTPUT else out
         if service is not None:
             self._by_service(service, folder, formats)
+        elif folder is None and self.shown.dry_run:
+            with tempfile.TemporaryDirectory() as nowhere:  # as a new OUT: nothing is in it
+                self._into(Path(nowhere) / "out", formats)
         elif folder is None:
             self._need_no_folder()
             _print_pages(self._options(), formats or ["md"])
