@@ -39,7 +39,7 @@ def test_the_service_does_what_its_description_says(tmp_path: Path) -> None:
             [
                 Path(venv) / "bin" / "schemathesis", "run", f"{client.url}/openapi.json", "--checks", CHECKS,
                 "--phases", "examples,coverage,fuzzing", "--max-examples", str(MAX_EXAMPLES), "--seed", "1",
-                "--continue-on-failure", "--no-color", "--warnings", "off",
+                "--continue-on-failure", "--no-color", "--warnings", "off", "--request-timeout", "60",
             ],
             cwd=tmp_path, capture_output=True, text=True, timeout=500,
         )  # fmt: skip
