@@ -48,7 +48,7 @@ coverage: setup  ## how much of the code `make test COVERAGE=1` ran; fails if a 
 	$(BIN)/python tools/coverage_report.py
 
 test-slow: setup  ## the patient ones: kill -9 in a loop, whole corpora, published data (PENSTOCK_DATA), speed
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m slow  # half of their time they wait
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -m slow  # half of their time they wait
 
 fuzz: setup  ## mutated files, answers and requests for FUZZ_SECONDS (3600); PENSTOCK_DATA adds real files
 	$(BIN)/python -m tests.fuzz --seconds $(or $(FUZZ_SECONDS),3600) $(if $(PENSTOCK_DATA),--data $(PENSTOCK_DATA))
