@@ -72,37 +72,19 @@ def documents(
     network, of_pictures, notes = _chosen_layout(layout, layout_model, effort)
     find = _finder(network, of_pictures, layout_model, layout_threshold, count)
     load = Load(
-        dpi=dpi,
-        text_layer=text_layer != "never",
-        office="structure" if office == "auto" else office,
-        unprinted=unprinted,
-        crops=crops,
-        read_pictures=read_pictures,
-        render="auto" if layout == "rules" else "always",
-        max_pixels=max_pixels,
-        password=password,
-        deadline_s=page_timeout,
-        workers=max(1, count // 2),
-    )
+        dpi=dpi, text_layer=text_layer != "never", office="structure" if office == "auto" else office,
+        unprinted=unprinted, crops=crops, read_pictures=read_pictures,
+        render="auto" if layout == "rules" else "always", max_pixels=max_pixels, password=password,
+        deadline_s=page_timeout, workers=max(1, count // 2),
+    )  # fmt: skip
+    orient = Orient(flatten=flatten, effort=effort, workers=1, overlap=count)
     cut = (Crop(),) if crops else ()
-    return Plan(
-        load,
-        Orient(flatten=flatten, effort=effort, workers=1, overlap=count),
-        find,
-        *cut,
-        Recognise(
-            lang=lang,
-            text_layer=text_layer,
-            effort=effort,
-            read_pictures=read_pictures,
-            threads=count,
-            overlap=count + 1,
-            deadline_s=10 * page_timeout,
-        ),
-        Compose(order="ranked" if {"pair", LARGE} & {network, of_pictures} else "geometry"),
-        name="documents",
-        notes=notes,
-    )
+    read = Recognise(
+        lang=lang, text_layer=text_layer, effort=effort, read_pictures=read_pictures, threads=count,
+        overlap=count + 1, deadline_s=10 * page_timeout,
+    )  # fmt: skip
+    compose = Compose(order="ranked" if {"pair", LARGE} & {network, of_pictures} else "geometry")
+    return Plan(load, orient, find, *cut, read, compose, name="documents", notes=notes)
 
 
 def _chosen_layout(layout: str, model: str, effort: Effort) -> tuple[str, str, tuple[str, ...]]:
