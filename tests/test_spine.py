@@ -222,6 +222,27 @@ def test_closing_the_stream_ends_every_thread_and_process() -> None:
     assert left == []
 
 
+def test_a_listing_that_outlasts_its_run_is_closed_when_it_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("penstock.executors.local.JOIN_S", 0.1)
+    answers, closed = threading.Event(), threading.Event()
+
+    def slow() -> Iterator[Page]:
+        try:
+            yield from items(1)
+            answers.wait(60)
+            yield from items(2)
+        finally:
+            closed.set()
+
+    listing = slow()  # held, so that nothing else closes it
+    stream = Local().stream(fake_plan(), listing)
+    next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert not closed.is_set()
+    answers.set()
+    assert closed.wait(60)
+
+
 def test_memory_stays_flat_because_the_feeder_waits() -> None:
     fed = 0
 

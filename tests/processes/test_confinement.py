@@ -134,8 +134,8 @@ def test_a_reader_that_prints_without_end_fills_no_disk() -> None:
     with Child(open_spy, name="reader", confined=True) as child:
         with pytest.raises(EngineError, match="File too large"):
             child.call("shout 40", 30)
-        assert child._stderr is not None
-        assert os.fstat(child._stderr.fileno()).st_size == 16 << 20
+        assert child._running is not None
+        assert os.fstat(child._running.stderr.fileno()).st_size == 16 << 20
 
 
 def test_a_reader_that_was_taken_over_makes_us_call_nothing(tmp_path: Path) -> None:

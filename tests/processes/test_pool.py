@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -90,6 +92,18 @@ def test_another_interpreter_gets_our_package_and_nothing_else_of_ours() -> None
     assert str(Path(__file__).parent) not in path
     with pytest.raises(OpenError, match="cannot be started"):
         Child(open_scripted, name="none", executable="/nonexistent/python").start()
+
+
+def test_who_is_forgotten_in_a_ring_of_references_ends_without_a_word() -> None:
+    child = Child(open_scripted, name="one")
+    child.start()
+    assert child._running is not None
+    process, ring = child._running.process, [child._running, child]
+    ring.append(ring)  # type: ignore[arg-type]
+    code = process.poll()
+    del child, ring
+    gc.collect()
+    assert (code, process.poll()) == (None, -signal.SIGKILL)
 
 
 def crew_of(

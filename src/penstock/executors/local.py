@@ -111,8 +111,6 @@ class _LocalRun:
         end = time.monotonic() + JOIN_S
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))  # one in native code may not end; it is a daemon
-        if not any(thread.name == "feed" and thread.is_alive() for thread in self._threads):
-            close_listing(self._items)
 
     def results(self) -> Iterator[Item]:
         while True:
@@ -170,17 +168,23 @@ class _LocalRun:
 
     def _feed(self) -> None:
         try:
+            self._feed_items()
+        except Closed:
+            pass  # the run ended first
+        except BaseException as exc:  # a thread's end is not seen elsewhere: even sys.exit is the run's
+            self.fail(exc)
+
+    def _feed_items(self) -> None:
+        try:
             for item in self._items:
                 self.channels[0].put(item)
                 with self._feeding:
                     self._fed += 1
                     self._feeding.notify_all()
-            self._fed_all()
-            self.channels[0].close()
-        except Closed:
-            pass  # the run ended first
-        except BaseException as exc:  # a thread's end is not seen elsewhere: even sys.exit is the run's
-            self.fail(exc)
+        finally:  # here, since a count of pages may take longer than the end of a run waits
+            close_listing(self._items)
+        self._fed_all()
+        self.channels[0].close()
 
     def _fed_all(self) -> None:
         with self._feeding:

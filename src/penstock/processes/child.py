@@ -22,7 +22,9 @@ import sys
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
@@ -93,9 +95,8 @@ class Child(Generic[Request, Reply]):
         self._memory_mb: tuple[float, float] = (0.0, 0.0)  # after the first answer, after the last
         self._opener = opener
         self._env = dict(env or {})
-        self._process: subprocess.Popen[bytes] | None = None
-        self._frames: Frames | None = None
-        self._stderr: IO[bytes] | None = None
+        self._running: _Running | None = None
+        self._forgotten: weakref.finalize[..., Any] | None = None
 
     def __enter__(self) -> Child[Request, Reply]:
         return self
@@ -108,7 +109,7 @@ class Child(Generic[Request, Reply]):
 
         Raises OpenError with the child's own reason, or what was seen of its deaths.
         """
-        if self._process is not None:
+        if self._running is not None:
             return
         for pause_s in (*OPEN_PAUSES_S, None):
             try:
@@ -124,22 +125,27 @@ class Child(Generic[Request, Reply]):
 
     def _start_once(self) -> None:
         """Raises ChildProcessError if the process dies before it is open."""
-        ours, theirs = socket.socketpair()
-        command, environment = self._command(theirs.fileno())
-        # native libraries chatter; it is shown only when one died
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115
-        with contextlib.ExitStack() as undo:  # Ctrl-C must leave no process behind either
-            undo.callback(self.close)
-            undo.callback(ours.close)
-            self._process = _spawn(command, theirs, environment, self._stderr)
-            undo.pop_all()
-        self._frames = Frames(ours, max_bytes=self._max_mb << 20)
+        self._running = running = self._launched()
+        # one that is forgotten ends too, in whatever order the garbage collector takes its parts
+        self._forgotten = weakref.finalize(self, running.kill)
+        self._forgotten.atexit = False  # it ends with us anyway
         self.starts += 1
         self._served = 0
         with contextlib.ExitStack() as undo:
             undo.callback(self.kill)
             self._open()
             undo.pop_all()
+
+    def _launched(self) -> _Running:
+        ours, theirs = socket.socketpair()
+        command, environment = self._command(theirs.fileno())
+        with contextlib.ExitStack() as undo:  # Ctrl-C must leave nothing behind either
+            undo.enter_context(ours)
+            # native libraries chatter; it is shown only when one died
+            stderr = undo.enter_context(tempfile.TemporaryFile())
+            process = _spawn(command, theirs, environment, stderr)
+            undo.pop_all()
+        return _Running(process, Frames(ours, max_bytes=self._max_mb << 20), stderr)
 
     def call(self, request: Request, deadline_s: float) -> Reply:
         """Returns the child's answer.
@@ -175,47 +181,41 @@ class Child(Generic[Request, Reply]):
 
     def close(self) -> None:
         """Requests the child to end, and ends it. Safe to call twice."""
-        if self._frames is not None:
-            self._frames.close()
-            self._frames = None
-        if self._process is not None:
-            try:
-                self._process.wait(timeout=2.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait(timeout=10.0)
-            self._process = None
-        if self._stderr is not None:
-            self._stderr.close()
-            self._stderr = None
+        self._end(_Running.close)
 
     def kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-        self.close()
+        self._end(_Running.kill)
+
+    def _end(self, how: Callable[[_Running], None]) -> None:
+        if self._running is not None:
+            how(self._running)
+            self._running = None
+        if self._forgotten is not None:
+            self._forgotten.detach()
+            self._forgotten = None
 
     def _send(self, value: object, deadline_s: float) -> None:
-        assert self._frames is not None
+        assert self._running is not None
         try:
-            self._frames.send(value, time.monotonic() + deadline_s)
+            self._running.frames.send(value, time.monotonic() + deadline_s)
         except TimeoutError:
             raise self._late(deadline_s, 0.0) from None
 
     def interrupt(self) -> None:
         """Ends the process from any thread; the one that waits for it gets WorkerDied."""
         self._stopped.set()
-        process = self._process
-        if process is not None:
-            process.kill()
+        running = self._running
+        if running is not None:
+            running.process.kill()
 
     def _receive(self, end: float, deadline_s: float, silence_s: float = 0.0) -> tuple[str, Any]:
         """Returns the next answer; beats before it only show that it is on its way."""
-        assert self._frames is not None
+        assert self._running is not None
         kind, value = "beat", None
         while kind == "beat":
             until = min(end, time.monotonic() + silence_s) if silence_s else end
             try:
-                kind, value, memory_mb = _checked(self._frames.receive(end, begun_until=until))
+                kind, value, memory_mb = _checked(self._running.frames.receive(end, begun_until=until))
                 if (
                     kind == "beat" and time.monotonic() > end
                 ):  # beats that are there already wait for no clock
@@ -254,11 +254,12 @@ class Child(Generic[Request, Reply]):
 
     def _open(self) -> None:
         before = _largest_child_mb()
+        assert self._running is not None
         try:
             self._send(self._opener, self._open_s)
             kind, value = self._receive(time.monotonic() + self._open_s, self._open_s)
         except (EOFError, ConnectionError) as exc:
-            words = self._exit_words() + self._last_words()
+            words = self._running.death_words()
             largest = _largest_child_mb()
             used = f", having used {memory_size(largest * MIB)}" if largest > before else ""
             raise ChildProcessError(words + used) from exc
@@ -266,12 +267,44 @@ class Child(Generic[Request, Reply]):
             raise value
         assert value == READY
 
-    def _exit_words(self) -> str:
-        process = self._process
-        if process is None:
-            return "already closed"
+    def _death(self) -> WorkerDied:
+        words = self._running.death_words() if self._running is not None else "already closed"
+        advice = OUT_OF_MEMORY if "SIGKILL" in words else ""
+        if self._max_mb and "SIGSEGV" not in words and not advice:  # a library that has no memory left aborts
+            bound = memory_size(self._max_mb * MIB)
+            advice = f"Few files need more than the {bound} it may use; {MEMORY_VARIABLE} sets that."
+        self.kill()
+        return WorkerDied(f"{self.name} died: {words}.", advice)
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    """A process that runs, with our end of its socket and what it printed."""
+
+    process: subprocess.Popen[bytes]
+    frames: Frames
+    stderr: IO[bytes]
+
+    def close(self) -> None:
+        """Safe to call twice."""
+        self.frames.close()
         try:
-            code = process.wait(timeout=5.0)
+            self.process.wait(timeout=2.0)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(timeout=10.0)
+        self.stderr.close()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.close()
+
+    def death_words(self) -> str:
+        return self._exit_words() + self._last_words()
+
+    def _exit_words(self) -> str:
+        try:
+            code = self.process.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
             return "socket closed"
         if code >= 0:
@@ -282,21 +315,10 @@ class Child(Generic[Request, Reply]):
 
     def _last_words(self) -> str:
         """Returns what the child last printed, to find out why it died."""
-        if self._stderr is None:
-            return ""
-        self._stderr.seek(0, os.SEEK_END)
-        self._stderr.seek(max(0, self._stderr.tell() - 2000))
-        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        self.stderr.seek(0, os.SEEK_END)
+        self.stderr.seek(max(0, self.stderr.tell() - 2000))
+        lines = self.stderr.read().decode("utf-8", "replace").strip().splitlines()
         return f", after saying: {lines[-1][:300]}" if lines else ""
-
-    def _death(self) -> WorkerDied:
-        words = self._exit_words() + self._last_words()
-        advice = OUT_OF_MEMORY if "SIGKILL" in words else ""
-        if self._max_mb and "SIGSEGV" not in words and not advice:  # a library that has no memory left aborts
-            bound = memory_size(self._max_mb * MIB)
-            advice = f"Few files need more than the {bound} it may use; {MEMORY_VARIABLE} sets that."
-        self.kill()
-        return WorkerDied(f"{self.name} died: {words}.", advice)
 
 
 def _checked(answer: Any) -> tuple[str, Any, float]:
