@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -138,7 +138,7 @@ def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
         life.append(line.split()[1])
     assert life == [
-        "check:", "download:", "start zai-org/GLM-OCR", "serve:", "parse:", "stop zai-org/GLM-OCR", "stop:",
+        "check:", "download:", "start zai-org/GLM-OCR", "stop zai-org/GLM-OCR", "parse:",
         "enrich:", "start Qwen/Qwen3-VL-Embedding-2B", "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:",
         "upload:",
     ]  # fmt: skip
@@ -165,6 +165,7 @@ class StandIn:
         assert probe is not self._pools
         assert vision == "auto"
         assert (preset.name, gpu) == ("l4", 0)
+        self.url = self._open.enter_context(self._server())
 
     def __enter__(self) -> StandIn:
         self.start()
@@ -173,12 +174,13 @@ class StandIn:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def _server(self) -> AbstractContextManager[str]:
+        if not self._pools:
+            return serving(FakeServer(model=self._model))
+        return nullcontext(self._open.enter_context(Server(model=self._model)).url)
+
     def start(self) -> None:
         self._life.append(f"start {self._model}")
-        if self._pools:
-            self.url = self._open.enter_context(Server(model=self._model)).url
-        else:
-            self.url = self._open.enter_context(serving(FakeServer(model=self._model)))
 
     def command(self, executable: Sequence[str] = ("vllm",)) -> list[str]:
         return [*executable, "serve", self._model, "--max-num-seqs", "128"]

@@ -58,10 +58,6 @@ def run(
     ocr_model: Annotated[
         str, of_servers(help="Model that reads: a folder or a name on the Hub. Default: the recipe's.")
     ] = "",
-    gpu_mem_util: Annotated[
-        float | None,
-        of_servers(help="Share of a GPU's memory for the servers. Default: the preset's.", min=0.1, max=1),
-    ] = None,
     batch_size: Annotated[
         int | None, of_running(help="Pages in a batch of the layout network. Default: 8.", min=1)
     ] = None,
@@ -89,7 +85,7 @@ def run(
         pipeline, given,
         out=output_dir, data=data_dir, dataset=dataset or "", revision=revision, inputs=tuple(inputs or ()),
         recipe=recipe, queries=queries, limit=limit, crops=not no_crops, crop_names=crop_names,
-        ocr_model=ocr_model, gpu_mem_util=gpu_mem_util, batch_size=batch_size, workers=workers,
+        ocr_model=ocr_model, batch_size=batch_size, workers=workers,
         enrich=enrich, embedding_model=embedding_model, embedding_server=embedding_server,
         repo=hf_repo, private=not public, token=hf_token, licence=licence,
     )  # fmt: skip

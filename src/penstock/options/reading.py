@@ -100,9 +100,11 @@ READING: tuple[Option, ...] = (
     Option("ocr_dtype", Literal["auto", "bf16", "fp8"],
         "Numeric precision of a server that Penstock starts: auto, bf16 or fp8.", recipes=MODEL_RECIPES,
         group="Servers"),
+    Option("gpu_mem_util", float, "Share of a GPU's memory for the servers that Penstock starts.",
+        recipes=MODEL_RECIPES, group="Servers", min=0.1, max=1),
     Option("vision", Vision,
         "Vision tower of a server that Penstock starts: auto (fast for GLM-OCR where it fits), fast (also for"
-        " other models), fp8 (GLM-OCR), or plain (vLLM's own).", recipes=REGIONS, group="Servers"),
+        " other models), fp8 (GLM-OCR), or plain (vLLM's own).", recipes=MODEL_RECIPES, group="Servers"),
     Option("engine", Literal["vllm", "hf"],
         "What runs the model: vllm (a server), or hf (transformers in this process).", recipes=GROUNDED,
         group="Servers"),

@@ -43,6 +43,7 @@ class ParseSettings(TypedDict, total=False):
     layout_precision: Literal["fp32", "fp16", "bf16"]
     preset: str
     ocr_dtype: Literal["auto", "bf16", "fp8"]
+    gpu_mem_util: float
     vision: Literal["auto", "fast", "fp8", "plain"]
     engine: Literal["vllm", "hf"]
     resolution: str

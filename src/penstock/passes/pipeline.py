@@ -1,8 +1,8 @@
-"""A whole pipeline: check, download, serve, parse, stop, enrich, embed, index, evaluate, upload.
+"""A whole pipeline: check, download, parse, enrich, embed, index, evaluate, upload.
 
 It runs over any data set of pages. Every step finds out by itself what is done, so a pipeline that was
-killed anywhere goes on when it is called again. The server that reads is gone before the one that embeds
-comes: they share a card.
+killed anywhere goes on when it is called again. Servers that read start and end with the step that reads;
+the one that embeds comes after them: they share a card.
 """
 
 from __future__ import annotations
@@ -18,17 +18,10 @@ from typing import Any
 
 from penstock import sources
 from penstock.driver import Run
-from penstock.engines.chat.address import base_url
 from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server import start_all
-from penstock.engines.vllm.server_plan import (
-    ServerChoice,
-    embedding_server,
-    reading_servers,
-    requests_in_flight,
-)
+from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.export import CROP_NAMES, export
@@ -68,7 +61,6 @@ from penstock.stages.recognise_remote import RecogniseRemote
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.trace import report
-from penstock.trace.bounds import Limits
 from penstock.trace.phrases import plural
 from penstock.trace.spans import Trace
 
@@ -89,10 +81,6 @@ class Pipeline:
             recipe, self._why = default_recipe(Out(options.out), cards())
         self._models = models_of(recipe, options.settings)
         refuse_useless(options, self._models)
-        self._server = ExitStack()
-        self._urls: tuple[str, ...] = options.servers
-        self._limits: dict[str, Limits] = {}
-        self._in_flight = 0
         self._steps: tuple[str, ...] = STEPS
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
@@ -102,16 +90,15 @@ class Pipeline:
         yield from self._plan().notes
         if "check" not in steps:  # what it says first, this says now
             need_all(list(steps_lack(self._steps_at_work())))
-        with self._server:
-            for number, name in enumerate(steps, 1):
-                began = time.perf_counter()
-                log.info("step %s begins", name, extra={"step": name})
-                step: Callable[[], str] = getattr(self, f"_{name}")
-                said = step()
-                self.state.seconds[name] = round(time.perf_counter() - began, 2)
-                line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
-                log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
-                yield line
+        for number, name in enumerate(steps, 1):
+            began = time.perf_counter()
+            log.info("step %s begins", name, extra={"step": name})
+            step: Callable[[], str] = getattr(self, f"_{name}")
+            said = step()
+            self.state.seconds[name] = round(time.perf_counter() - began, 2)
+            line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
+            log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
+            yield line
 
     def _check(self) -> str:
         """Says everything that can be known to fail now, not after a night of reading."""
@@ -183,21 +170,6 @@ class Pipeline:
         self.state.revision = found.revision
         return f"{found.repo} at {found.revision[:12]}"
 
-    def _serve(self) -> str:
-        if not self._models.read_by_server:
-            return "nothing to serve"
-        if self.options.servers:
-            return f"{', '.join(map(base_url, self.options.servers))} as they are"
-        chosen = self._reading_servers()
-        servers = [choice.managed() for choice in chosen]
-        start_all(servers)
-        for server in servers:
-            self._server.callback(server.stop)
-        self._urls = tuple(server.url for server in servers)
-        self._limits = {server.url: Limits.of_command(server.command()) for server in servers}
-        self._in_flight = requests_in_flight(chosen)
-        return f"{chosen[0].model} at {', '.join(self._urls)}"
-
     def _reading_servers(self) -> list[ServerChoice]:
         options = self.options
         return reading_servers(
@@ -213,12 +185,16 @@ class Pipeline:
         )
 
     def _plan(self) -> Plan:
+        """Returns the plan that reads pages; without servers that run, its recogniser starts its own."""
         options = self.options
-        served: dict[str, Any] = {"server": self._urls, "in_flight": options.workers or self._in_flight}
-        if self._urls and not options.servers:  # our own, which are up and have it
-            served["max_model_len"] = 0
-        if not self._models.read_by_server:
-            served = {"model": options.ocr_model}  # that transformers loads
+        served: dict[str, Any] = {"model": options.ocr_model}
+        if options.servers:
+            served = {"server": options.servers, "in_flight": options.workers or 0}
+        elif self._models.read_by_server:
+            served |= {
+                "preset": options.preset, "ocr_dtype": options.ocr_dtype, "vision": options.vision,
+                "gpu_mem_util": options.gpu_mem_util, "in_flight": options.workers or 0,
+            }  # fmt: skip
         return self._models.plan(options.crops, options.batch_size, **served)
 
     def _parse(self) -> str:
@@ -251,22 +227,14 @@ class Pipeline:
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
         if not options.limit:
-            return PreparedRun(run, listing, self._limits)
+            return PreparedRun(run, listing)
         taken = islice(listing, options.limit)
-        return PreparedRun(run, taken, self._limits, sample_of=lambda: self._whole(run.tally.listed, listing))
+        return PreparedRun(run, taken, sample_of=lambda: self._whole(run.tally.listed, listing))
 
     def _whole(self, listed: int, rest: Iterator[Page]) -> int:
         """Returns the pages of the whole set: counted, or as published where counting takes long."""
         more = count_within(rest, COUNT_S)
         return self.options.published_pages if more is None else listed + more
-
-    def _stop(self) -> str:
-        """Gives the card back before the embedder wants it."""
-        if not self._models.read_by_server or self.options.servers:
-            return "nothing was started"
-        self._server.close()
-        self._urls = ()
-        return "the card is free"
 
     def _enrich(self) -> str:
         if not self.options.enrich:

@@ -26,10 +26,10 @@ from penstock.stages.ground import Ground
 from penstock.store.atomic_files import make_folder
 
 STEPS = (
-    "check", "download", "serve", "parse", "stop", "enrich", "embed", "index", "evaluate", "upload",
+    "check", "download", "parse", "enrich", "embed", "index", "evaluate", "upload",
 )  # fmt: skip
 GROUPS = {
-    "ocr": ("check", "download", "serve", "parse", "stop"),
+    "ocr": ("check", "download", "parse"),
     "embed": ("enrich", "embed", "index", "evaluate"),
     "upload": ("upload",),
 }

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Generic
 
 from penstock.driver import Run
@@ -23,7 +22,6 @@ from penstock.trace.cost import with_price
 from penstock.trace.profile import Profile
 from penstock.trace.watch import RunWatch
 
-NO_LIMITS: Mapping[str, Limits] = MappingProxyType({})
 Showing = Callable[[Run[Any]], AbstractContextManager[None]]
 
 
@@ -56,7 +54,6 @@ class PreparedRun(Generic[ItemT]):
 
     run: Run[ItemT]
     listing: Iterator[ItemT]
-    limits: Mapping[str, Limits] = field(default_factory=dict)  # of servers by address, where they are known
     sample_of: Callable[[], int] | None = None  # counts all there is, for a run that reads a part of it
     ahead: bool = False  # the items are light, and `finish` lists them ahead to know how many there are
 
@@ -69,7 +66,7 @@ class PreparedRun(Generic[ItemT]):
         `showing` draws progress while the block works.
         """
         run = self.run
-        watching, shown = watch_of(run.plan, run.executor, self.limits), (showing or _hidden)(run)
+        watching, shown = watch_of(run.plan, run.executor), (showing or _hidden)(run)
         with watching as watch, shown, self._listed() as listing:
             for _ in run.items(listing):
                 pass
@@ -114,7 +111,7 @@ def _hidden(run: Run[Any]) -> AbstractContextManager[None]:
     return nullcontext()
 
 
-def watch_of(plan: Plan, executor: Executor, limits: Mapping[str, Limits] = NO_LIMITS) -> RunWatch:
+def watch_of(plan: Plan, executor: Executor) -> RunWatch:
     """Returns a watch over this machine's cards and the servers that are named in the plan.
 
     Those that a stage starts itself are announced when they are up.
@@ -127,7 +124,7 @@ def watch_of(plan: Plan, executor: Executor, limits: Mapping[str, Limits] = NO_L
 
     return RunWatch(
         servers,
-        limits={**_limits(), **limits} if servers else {},
+        limits=_limits() if servers else {},
         stage=asking[0] if asking else "",
         at_work=at_work,
     )

@@ -36,6 +36,8 @@ def grounded(
     trust_remote_code: bool = False,
     preset: str = "auto",
     ocr_dtype: str = "auto",
+    gpu_mem_util: float | None = None,
+    vision: str = "auto",
     max_model_len: int = 0,
     in_flight: int = 0,
     api_key: str | None = None,
@@ -53,15 +55,18 @@ def grounded(
     with `engine="hf"` transformers reads one page at a time in this process. What a page is asked is
     `prompt_mode` (markdown, ocr, free, figure, describe), a `prompt` of one's own, or something to `locate`.
     """
-    refuse_with_servers(server, engine, preset=preset, ocr_dtype=ocr_dtype)
+    refuse_with_servers(
+        server, engine, preset=preset, ocr_dtype=ocr_dtype, gpu_mem_util=gpu_mem_util, vision=vision
+    )
     load = _load(dpi, max_pixels, password, page_timeout, cores)
     ground = Ground(
         recogniser=recogniser, engine=engine, model=model,
         resolution=resolution_name(recogniser, resolution, base_size, image_size, crop_mode),
         prompt=prompt_words(prompt_mode, prompt, locate), ngram=ngram, ngram_window=ngram_window,
         ngram_keep=ngram_keep, max_tokens=max_tokens, trust_remote_code=trust_remote_code, crops=crops,
-        servers=server, preset=preset, dtype=ocr_dtype, max_model_len=max_model_len, in_flight=in_flight,
-        api_key=api_key, timeout_s=page_timeout, overlap=1 if engine == "hf" else in_flight or THREADS,
+        servers=server, preset=preset, dtype=ocr_dtype, memory=gpu_mem_util, vision=vision,
+        max_model_len=max_model_len, in_flight=in_flight, api_key=api_key, timeout_s=page_timeout,
+        overlap=1 if engine == "hf" else in_flight or THREADS,
     )  # fmt: skip
     return Plan(load, ground, name="grounded" if recogniser == "deepseek-ocr" else "grounded-2")
 

@@ -39,6 +39,7 @@ def regions(
     model: str = "",
     preset: str = "auto",
     ocr_dtype: str = "auto",
+    gpu_mem_util: float | None = None,
     vision: str = "auto",
     max_tokens: int = 0,
     max_model_len: int = 0,
@@ -72,7 +73,7 @@ def regions(
     network, notes = chosen_layout(layout, tuple(own.values()))
     check_choice("--margins", margins, get_args(Margins))
     check_choice("--second-reader", second_reader, get_args(SecondReading))
-    refuse_with_servers(server, preset=preset, ocr_dtype=ocr_dtype, vision=vision)
+    refuse_with_servers(server, preset=preset, ocr_dtype=ocr_dtype, gpu_mem_util=gpu_mem_util, vision=vision)
     count = cores or usable_cores()
     on_gpu = network == "pp-doclayoutv3"
     find = _on_card(layout_threshold, own) if on_gpu else _built_in(layout_threshold, own, count)
@@ -83,8 +84,8 @@ def regions(
     ask = RecogniseRemote(
         recogniser=recogniser, model=model, margins=margins, max_tokens=max_tokens, servers=server,
         second_reader=second_reader,
-        preset=preset, dtype=ocr_dtype, vision=vision, max_model_len=max_model_len, in_flight=in_flight,
-        api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,
+        preset=preset, dtype=ocr_dtype, memory=gpu_mem_util, vision=vision, max_model_len=max_model_len,
+        in_flight=in_flight, api_key=api_key, page_s=page_timeout, overlap=PAGES_IN_FLIGHT,
     )  # fmt: skip
     compose = Compose(order="given" if on_gpu else "geometry")
     where = {"needs": FEEDING, "workers": max(1, count // 2)} if on_gpu else {"overlap": count}

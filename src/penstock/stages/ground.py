@@ -41,6 +41,8 @@ class Ground(Stage):
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with
+    memory: float | None = tuning(None)  # share of a card that our own servers have; None: the preset's
+    vision: str = tuning("auto")  # their vision tower: ours where it fits, or vLLM's own
     max_model_len: int = tuning(0)  # context of a server of our own; 0: the model's
     in_flight: int = tuning(0)  # pages at the servers at once; 0: the preset's
     timeout_s: float = tuning(600.0)

@@ -30,6 +30,7 @@ class RecogniseRemote(Stage):
     servers: tuple[str, ...] = tuning(())
     preset: str = tuning("auto")
     dtype: str = tuning("auto")  # the numbers a server of our own computes with
+    memory: float | None = tuning(None)  # share of a card that our own servers have; None: the preset's
     vision: str = tuning("auto")  # its vision tower: ours where it fits, or vLLM's own
     max_model_len: int = tuning(0)  # context of a server of our own; 0: one that holds `max_tokens`
     in_flight: int = tuning(0)  # requests at the servers at once; 0: the preset's

@@ -180,6 +180,8 @@ def _servers(stage: Ground) -> RunServers:
         model=stage.model,
         preset=stage.preset,
         dtype=stage.dtype,
+        memory=stage.memory,
+        vision=stage.vision,
         max_model_len=stage.max_model_len,
         in_flight=stage.in_flight,
         others=IN_FLIGHT,

@@ -58,6 +58,7 @@ class RecogniseRemoteWorker(Worker[Page]):
             model=stage.model,
             preset=stage.preset,
             dtype=stage.dtype,
+            memory=stage.memory,
             vision=stage.vision,
             max_model_len=stage.max_model_len,
             max_tokens=stage.max_tokens,

@@ -23,7 +23,10 @@ from penstock.store.arrow import leave_pandas_out
 from penstock.trace.phrases import duration, plural
 
 # of the servers that a pipeline starts itself, by their names in PipelineOptions
-OF_SERVERS = {"server": "servers", "preset": "preset", "ocr_dtype": "ocr_dtype", "vision": "vision"}
+OF_SERVERS = {
+    "server": "servers", "preset": "preset", "ocr_dtype": "ocr_dtype", "gpu_mem_util": "gpu_mem_util",
+    "vision": "vision",
+}  # fmt: skip
 
 
 def options_of(pipeline: str, given: Mapping[str, Any], **own: Any) -> PipelineOptions:
