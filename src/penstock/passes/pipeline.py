@@ -11,7 +11,6 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
+from penstock.engines.vllm.starting_servers import StartingServers
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.export import CROP_NAMES, export
@@ -82,6 +82,7 @@ class Pipeline:
         self._models = models_of(recipe, options.settings)
         refuse_useless(options, self._models)
         self._steps: tuple[str, ...] = STEPS
+        self._embedder: StartingServers | None = None  # our own, which starts while pages are exported
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
         self._steps = steps
@@ -90,15 +91,22 @@ class Pipeline:
         yield from self._plan().notes
         if "check" not in steps:  # what it says first, this says now
             need_all(list(steps_lack(self._steps_at_work())))
-        for number, name in enumerate(steps, 1):
-            began = time.perf_counter()
-            log.info("step %s begins", name, extra={"step": name})
-            step: Callable[[], str] = getattr(self, f"_{name}")
-            said = step()
-            self.state.seconds[name] = round(time.perf_counter() - began, 2)
-            line = f"[{number}/{len(steps)}] {name}: {said} ({self.state.seconds[name]:.1f} s)"
-            log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
-            yield line
+        try:
+            for number, name in enumerate(steps, 1):
+                yield self._done(name, f"[{number}/{len(steps)}]")
+        finally:
+            self._end_embedder()
+
+    def _done(self, name: str, place: str) -> str:
+        """Does a step and returns a line of what came of it."""
+        began = time.perf_counter()
+        log.info("step %s begins", name, extra={"step": name})
+        step: Callable[[], str] = getattr(self, f"_{name}")
+        said = step()
+        self.state.seconds[name] = round(time.perf_counter() - began, 2)
+        line = f"{place} {name}: {said} ({self.state.seconds[name]:.1f} s)"
+        log.info("step %s", line, extra={"step": name, "seconds": self.state.seconds[name]})
+        return line
 
     def _check(self) -> str:
         """Says everything that can be known to fail now, not after a night of reading."""
@@ -201,6 +209,8 @@ class Pipeline:
         options = self.options
         work = self._parse_work()
         profile = work.finish(self._showing)
+        if not options.enrich:  # else its server may want the card first
+            self._begin_embedder()
         export(options.out, ["jsonl", "md"])
         tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
@@ -249,22 +259,34 @@ class Pipeline:
 
     def _embed(self) -> str:
         options = self.options
-        with ExitStack() as stack:
-            settings: dict[str, Any] = {}
-            if self._models.served:
-                model, url = options.embedding_model, options.embedding_server
-                if url is None:
-                    chosen_server = self._embedding_server()
-                    model, url = chosen_server.model, stack.enter_context(chosen_server.managed()).url
-                settings = {"server": url, "model": model, "in_flight": options.workers}
-            chosen = EmbedOptions(
-                engine=self._models.embedder,
-                queries=self._queries_path(),
-                precision=options.precision,
-                settings=settings,
-            )
-            self.state.embedded = embed_out(options.out, chosen, self._showing)
+        settings: dict[str, Any] = {}
+        if self._models.served:
+            model, url = options.embedding_model, options.embedding_server
+            if starting := self._begin_embedder():
+                starting.await_ready()
+                model, [url] = self._embedding_server().model, starting.urls
+            settings = {"server": url, "model": model, "in_flight": options.workers}
+        chosen = EmbedOptions(
+            engine=self._models.embedder,
+            queries=self._queries_path(),
+            precision=options.precision,
+            settings=settings,
+        )
+        self.state.embedded = embed_out(options.out, chosen, self._showing)
+        self._end_embedder()
         return self.state.embedded.sentence()
+
+    def _begin_embedder(self) -> StartingServers | None:
+        """Returns the server that embeds, which starts if it does not yet; None where none is ours."""
+        ours = self._models.served and not self.options.embedding_server and "embed" in self._steps
+        if ours and self._embedder is None:
+            self._embedder = StartingServers([self._embedding_server().managed()])
+        return self._embedder
+
+    def _end_embedder(self) -> None:
+        if self._embedder is not None:
+            self._embedder.close()
+            self._embedder = None
 
     def _embedding_server(self) -> ServerChoice:
         options = self.options
