@@ -42,7 +42,7 @@ def first_page(work: Path, pages: Path, model: Path, vllm: str, number: int) -> 
     env = {**os.environ, "PENSTOCK_VLLM": vllm, "TMPDIR": str(own), "TZ": "UTC"}
     env["PYTHONPATH"] = f"{REPOSITORY / 'src'}:{REPOSITORY}:{env.get('PYTHONPATH', '')}"
     command = [
-        *(sys.executable, "-m", "penstock", "parse", str(pages), "--output-dir", str(out)),
+        *(sys.executable, "-m", "penstock", "parse", str(pages), "-o", str(out)),
         *("--recipe", RECIPE, "--model", str(model), "--log", str(own / "run.log"), "-q"),
     ]
     typed, began = time.time(), time.perf_counter()

@@ -1,16 +1,20 @@
-"""Writes checkpoints that have a published model's shape and no weights: a server fills them at random.
+"""Writes checkpoints that have a published model's shape and empty weights: a server fills them at random.
 
-`vllm serve FOLDER --load-format dummy` starts with one. Tokenizers know single bytes to read, and a word for
-every other number to write: what a model says at random can then be embedded and found.
+`vllm serve FOLDER --load-format dummy` starts with one. Its file of weights has the published size, which the
+memory of a card is computed from, and takes no place on the disk. Tokenizers know single bytes to read, and a
+word for every other number to write: what a model says at random can then be embedded and found.
 """
 
 from __future__ import annotations
 
 import json
+import struct
 from pathlib import Path
 from typing import Any
 
 from tests.with_vllm import checkpoints
+
+from penstock.engines.vllm.memory_budget import SHAPES, ModelShape
 
 # zai-org/GLM-OCR, config.json
 GLM_TEXT: dict[str, Any] = {
@@ -96,7 +100,7 @@ PADDLE_VISION: dict[str, Any] = {
 
 def glm_ocr(folder: Path) -> Path:
     checkpoints.glm_ocr(_made(folder))
-    return _with_shape(folder, GLM_TEXT, GLM_VISION)
+    return _with_shape(folder, GLM_TEXT, GLM_VISION, SHAPES["zai-org/GLM-OCR"])
 
 
 def paddleocr_vl(folder: Path) -> Path:
@@ -107,7 +111,7 @@ def paddleocr_vl(folder: Path) -> Path:
 
 def qwen3_vl_embedding_2b(folder: Path) -> Path:
     checkpoints.qwen3_vl(_made(folder))
-    return _with_shape(folder, QWEN_TEXT, QWEN_VISION)
+    return _with_shape(folder, QWEN_TEXT, QWEN_VISION, SHAPES["Qwen/Qwen3-VL-Embedding-2B"])
 
 
 def _made(folder: Path) -> Path:
@@ -115,8 +119,8 @@ def _made(folder: Path) -> Path:
     return folder
 
 
-def _with_shape(folder: Path, text: dict[str, Any], vision: dict[str, Any]) -> Path:
-    """Gives a tiny checkpoint the shape of the real one, and removes its weights."""
+def _with_shape(folder: Path, text: dict[str, Any], vision: dict[str, Any], shape: ModelShape) -> Path:
+    """Gives a tiny checkpoint the shape of the real one, and weights that are a hole of the real size."""
     config = json.loads((folder / "config.json").read_text())
     config["text_config"] |= text
     config["vision_config"] |= vision
@@ -124,8 +128,16 @@ def _with_shape(folder: Path, text: dict[str, Any], vision: dict[str, Any]) -> P
     (folder / "config.json").write_text(json.dumps(config))
     for old in folder.glob("*.safetensors*"):
         old.unlink()
+    _leave_hole(folder / "model.safetensors", shape.weights(2))
     _name_all_tokens(folder / "tokenizer.json", config["text_config"]["vocab_size"])
     return folder
+
+
+def _leave_hole(path: Path, size: int) -> None:
+    header = json.dumps({"none": {"dtype": "U8", "shape": [size], "data_offsets": [0, size]}}).encode()
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(header)) + header)
+        file.truncate(file.tell() + size)
 
 
 def _name_all_tokens(path: Path, count: int) -> None:

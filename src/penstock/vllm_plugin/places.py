@@ -231,6 +231,7 @@ PLACES = (
         arguments=("image_input",),
         parts=_paddle_parts,
         check=_check_paddle,
+        measured=True,
     ),
     TowerPlace(
         name="Qwen3-VL",
