@@ -28,16 +28,18 @@ ACTIVATION_REASON = (
     " which is what longer steps took from a B200's KV cache"
 )
 FIXED_BYTES = 7 * 2**30 // 10
-# our vision towers' own graphs, measured on an H200: PaddleOCR-VL's are the largest; small cards have none
-# (vllm_plugin/patch.py, MIN_MEMORY)
-TOWER_BYTES, MIN_TOWER_CARD = 940_000_000, 15_000_000_000
-# whose gain was measured on a card (vllm_plugin/places.py)
-AUTO_TOWERS = ("zai-org/GLM-OCR", "PaddlePaddle/PaddleOCR-VL-1.5")
-TOWER_MODELS = (
-    *AUTO_TOWERS,
-    "deepseek-ai/DeepSeek-OCR",
-    "Qwen/Qwen3-VL-Embedding-2B",
+# our vision towers' own graphs, measured on an H200; small cards have none (vllm_plugin/patch.py, MIN_MEMORY)
+MIN_TOWER_CARD = 15_000_000_000
+TOWER_BYTES: Mapping[str, int] = MappingProxyType(
+    {
+        "zai-org/GLM-OCR": 900_000_000,
+        "PaddlePaddle/PaddleOCR-VL-1.5": 940_000_000,
+        "deepseek-ai/DeepSeek-OCR": 642_000_000,
+        "Qwen/Qwen3-VL-Embedding-2B": 369_000_000,
+    }
 )
+# whose servers' gain was measured, too (vllm_plugin/places.py)
+AUTO_TOWERS = ("zai-org/GLM-OCR", "PaddlePaddle/PaddleOCR-VL-1.5")
 ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
 LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
 LAYOUT_BATCH = 16
@@ -299,9 +301,9 @@ def memory_of_card(memory_gb: float, preset: str) -> int:
 
 def _tower(model: str, vision: str, card_bytes: int) -> int:
     """What the graphs of our vision tower take; vLLM's own tower has none."""
-    known = {"auto": AUTO_TOWERS, "plain": ()}.get(vision, TOWER_MODELS)
-    has_graphs = model in known and card_bytes >= MIN_TOWER_CARD
-    return TOWER_BYTES if has_graphs else 0
+    if vision == "plain" or card_bytes < MIN_TOWER_CARD or (vision == "auto" and model not in AUTO_TOWERS):
+        return 0
+    return TOWER_BYTES.get(model, 0)
 
 
 def _flags(command: Sequence[str]) -> dict[str, str]:
