@@ -269,7 +269,7 @@ def _is_dataclass_node(node: ast.ClassDef) -> bool:
 
 
 def _holds_bytes(field: ast.AnnAssign) -> bool:
-    return re.search(r"(?<!IO\[)\bbytes\b", ast.unparse(field.annotation)) is not None
+    return re.search(r"(?<!IO\[)(?<!Popen\[)\bbytes\b", ast.unparse(field.annotation)) is not None
 
 
 def test_the_stub_has_the_public_names_and_where_they_live() -> None:

@@ -13,7 +13,7 @@ from penstock.trace.server_metrics import announce
 
 
 class RunServers(StartingServers):
-    """The servers that a recogniser asks.
+    """The servers that a recogniser sends its requests to.
 
     `urls` are their addresses; `in_flight` requests at once keep them busy. `model` is what named servers
     call it, or what our own load. `others` is how many requests each server gets at once that someone else
