@@ -108,7 +108,7 @@ def driven(count: int = 100_000, machines: int = 8, at_once: int = 64) -> dict[s
 
 def names_of_others(count: int = 200_000) -> dict[str, float]:
     """Reads the names of documents that other ranks wrote, as a rank that goes on must."""
-    listed = ListedDocuments()
+    listed = ListedDocuments(of_rank=True)
     for number in range(count):
         name = f"crawl/{number % 1000:03d}/{number:09d}.pdf"
         listed.note(name, (number, 0))

@@ -18,6 +18,7 @@ from penstock.exports.pages import output_names
 from penstock.page import Page
 from penstock.sources import inputs, list_items
 from penstock.sources.ids import natural_key, safe_document, safe_id, safe_stem
+from penstock.sources.listing import MAX_HELD
 from tests.engines.office.made_files import zipped
 from tests.support.made_pdf import locked_pdf, pdf, text
 
@@ -182,6 +183,15 @@ def test_a_missing_input_beside_others_fails_alone_and_in_place(tmp_path: Path) 
     )
     assert [item.document for item in items] == ["gone.pdf", "a.png", "empty"]
     assert list(failures(items)) == ["gone.pdf", "empty"]
+
+
+def test_a_list_whose_beginning_is_gone_is_not_read_to_its_end_first() -> None:
+    count = 10 * MAX_HELD
+    stdin = io.BytesIO("".join(f"/gone/{number}.pdf\n" for number in range(count)).encode())
+    items = list_items(["-"], Page, stdin=stdin)
+    assert next(items).document == "0.pdf"
+    assert stdin.tell() < len(stdin.getvalue()) / 5
+    assert sum(item.failure is not None for item in items) == count - 1
 
 
 def test_globs_name_documents_below_their_root(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from penstock.exports.export import export
 from penstock.exports.pages import output_names
 from penstock.page import Page
 from penstock.region import Asset, FormField, Line, Region
-from penstock.sources.safe_names import safe_name, safe_path
+from penstock.sources.names.safe import safe_name, safe_path
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger, ShardWriter
 from penstock.store.out import Out

@@ -16,7 +16,7 @@ from penstock.passes.photo_words import parse_box, parse_known
 from penstock.passes.photos import PhotoOptions, photos_work
 from penstock.photo import Photo
 from penstock.region import Region
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 from penstock.store.out import Out
 
 

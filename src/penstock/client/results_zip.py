@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from penstock.errors import BROKEN_ZIP, StoreError
-from penstock.sources.safe_names import is_safe_name
+from penstock.sources.names.safe import is_safe_name
 from penstock.store.atomic_files import make_folder, store_errors
 
 FOLDERS = frozenset(

@@ -24,8 +24,8 @@ from penstock.sources.files import FileInspector
 from penstock.sources.folders import Dataset
 from penstock.sources.formats import READABLE
 from penstock.sources.inputs import FoundFile, expand
+from penstock.sources.names.safe import safe_name
 from penstock.sources.remote.download import downloaded, is_url
-from penstock.sources.safe_names import safe_name
 from penstock.store.atomic_files import store_errors
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Image.Image | NDArray[Any]

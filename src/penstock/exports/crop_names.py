@@ -20,7 +20,7 @@ from typing import Literal, cast, get_args
 from penstock.choices import check_choice
 from penstock.page import Page
 from penstock.region import Region
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
 from penstock.store.ownership import claim, remove

@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import PurePosixPath
 
 from penstock.page import Page
-from penstock.sources.safe_names import safe_name, safe_path
+from penstock.sources.names.safe import safe_name, safe_path
 from penstock.store.ledger import Entry
 from penstock.store.out import Out
 

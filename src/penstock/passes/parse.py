@@ -94,7 +94,7 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     bring_ledger(out, rank)
     options = with_saved_effort(options, out)
     plan, tally = options.plan(), Tally()
-    documents = ListedDocuments()
+    documents = ListedDocuments(of_rank=bool(rank))
     listing = list_pages(options, out, tally.left_out, documents=documents)
     facts = {
         "inputs": redacted_inputs(options.inputs),

@@ -17,6 +17,7 @@ from penstock.processes.child import Child
 from penstock.sources.folders import Dataset
 from penstock.sources.formats import NoPictures
 from penstock.sources.ids import hashed, safe_document, safe_id, safe_stem
+from penstock.sources.names.seen import SeenNames
 from penstock.sources.page_range import PageRange
 from penstock.sources.probe import PROBE_DEADLINE_S, as_failure
 from penstock.sources.probe_questions import Columns, FindColumns, ReadIds, TableQuestion, open_tables
@@ -36,8 +37,8 @@ class DatasetListing:
         self._pages = pages
         self._image_column = image_column
         self._id_column = id_column
-        self._taken: set[str] = set()  # ids
-        self._listed: dict[tuple[Path, ...], str] = {}  # names, by shards
+        self._taken = SeenNames()  # ids
+        self._names, self._listed = SeenNames(), SeenNames()  # of datasets, and their shards
 
     def __enter__(self) -> DatasetListing:
         return self
@@ -46,7 +47,7 @@ class DatasetListing:
         self._child.close()
 
     def has_listed(self, dataset: Dataset) -> bool:
-        return dataset.shards in self._listed
+        return _shards(dataset) in self._listed
 
     def items(self, dataset: Dataset) -> Iterator[Item]:
         """Yields every row, one failed item for a shard that cannot be read, nothing without pictures."""
@@ -72,9 +73,10 @@ class DatasetListing:
     def _named(self, dataset: Dataset) -> Dataset:
         """Returns the dataset with a name that no other has in this listing."""
         name, number = dataset.name, 2
-        while name in self._listed.values():
+        while name in self._names:
             name, number = f"{dataset.name}-{number}", number + 1
-        self._listed[dataset.shards] = name
+        self._names.add(name)
+        self._listed.add(_shards(dataset))
         return replace(dataset, name=name)
 
     def _columns(self, shard: Path) -> Columns:
@@ -113,6 +115,10 @@ class DatasetListing:
             row_id = f"{row_id}-{row}"
         self._taken.add(row_id)
         return row_id
+
+
+def _shards(dataset: Dataset) -> str:
+    return "\0".join(map(str, dataset.shards))
 
 
 def _prefix(dataset: Dataset, shard: Path) -> str:

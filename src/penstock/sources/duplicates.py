@@ -1,7 +1,7 @@
 """Finds files with the same bytes among those that are listed.
 
-A file is hashed only when another of its size was seen. Remembers 40 bytes a file, and the paths of those
-whose size is new.
+A file is hashed only when another of its size was seen. Remembers a hash and how its ids begin of each file
+that was hashed, and the paths of those whose size is new.
 """
 
 from __future__ import annotations

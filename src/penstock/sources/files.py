@@ -14,6 +14,7 @@ from penstock.sources import formats
 from penstock.sources.formats import READABLE, Kind
 from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
 from penstock.sources.inputs import FoundFile
+from penstock.sources.names.seen import SeenNames
 from penstock.sources.remote.download import Addressed
 
 # a folder of scans has notes among them: these are read where a user names them
@@ -62,8 +63,7 @@ class FileInspector:
     def __init__(self, known: Mapping[str, Collection[str]] | None = None) -> None:
         self._known = known or {}
         self._names = {path: document for document, paths in self._known.items() for path in paths}
-        self._paths: set[Path] = set()
-        self._documents: set[str] = set()
+        self._paths, self._documents = SeenNames(), SeenNames()
         self._last = ""  # what the last file was named
 
     def __call__(self, found: FoundFile) -> Candidate | None:
@@ -78,7 +78,7 @@ class FileInspector:
             return _refused(found, f"cannot be opened: {exc.strerror}.") if claims else None
         if not claims and (kind is None or kind in UNNAMED):
             return None
-        if found.path in self._paths:
+        if str(found.path) in self._paths:
             return Candidate(found, "")
         found = self._named(found)
         if problem:
@@ -90,7 +90,7 @@ class FileInspector:
 
         A file that an earlier run read keeps the name it had: its pages are known by it.
         """
-        self._paths.add(found.path)
+        self._paths.add(str(found.path))
         if found.page:  # the same document as the file before
             return replace(found, document=self._last)
         document = found.document if found.digest else self._names.get(str(found.path), found.document)

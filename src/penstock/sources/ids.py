@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from penstock.item import ELSEWHERE
-from penstock.sources.safe_names import safe_path
+from penstock.sources.names.safe import safe_path
 
 MAX_STEM = 60  # characters; with its hash still under 255 bytes in Hangul, three bytes each
 MAX_ID = 200  # characters of a dataset's own id

@@ -26,10 +26,10 @@ from penstock.object_stores import ObjectName, is_hub_address, is_object_address
 from penstock.sources import formats
 from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
+from penstock.sources.names.unique import kept_parts
 from penstock.sources.remote.download import Addressed, is_url
 from penstock.sources.remote.hub_files import HubFile, hub_files_at
 from penstock.sources.remote.objects import StoredObject, objects_at
-from penstock.sources.unique_names import kept_parts
 
 SPOOL_BYTES = 1 << 20
 

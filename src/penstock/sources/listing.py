@@ -37,6 +37,7 @@ from penstock.sources.remote.side_by_side import side_by_side
 from penstock.stage import ItemT
 
 ONE_PART = PartCount(1, 1)
+MAX_HELD = 1000  # inputs that are not there, at the beginning: more are no slip in one call
 PRINTING = ("pages", "both")  # words of --office for which files are printed
 ITEM_FIELDS = tuple(field.name for field in fields(Item))
 
@@ -169,14 +170,13 @@ class _Listing:
         listed = False
         with owned, self._tables, self._archives or nullcontext(), self._printer or nullcontext():
             for item in self._all(entries):
-                if not self._matched:
-                    missing.append(item)
+                missing.append(item)
+                if not self._matched and not listed and len(missing) < MAX_HELD:
                     continue
                 listed = True
                 yield from missing
                 missing.clear()
-                yield item
-        if not self._matched:
+        if not self._matched and not listed:
             raise UsageError(_nothing(missing), "Name a file, a folder, a glob, an address, @LIST or -.")
         if not listed and self._partition == ALL:
             raise UsageError(

@@ -24,7 +24,7 @@ from penstock.sources import formats
 from penstock.sources.ids import hashed
 from penstock.sources.inputs import FoundFile, temporary_folder
 from penstock.sources.kept_files import is_kept, kept_file
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 
 if TYPE_CHECKING:
     from typing import Self

@@ -38,15 +38,17 @@ LAST: Place = (sys.maxsize, 0)
 
 @dataclass(frozen=True, slots=True)
 class ListedDocuments:
-    """The documents that a run lists."""
+    """The documents that a run lists, for one of several ranks with their places among the inputs of all."""
 
     files: dict[str, Files] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
+    of_rank: bool = False
 
     def note(self, document: str, place: Place) -> None:
         """Adds a document that is listed, for its place in the order."""
         self.files.setdefault(document, LISTED)
-        self.places.setdefault(document, place)
+        if self.of_rank:
+            self.places.setdefault(document, place)
 
 
 def note_file(documents: dict[str, Files], item: Item) -> None:

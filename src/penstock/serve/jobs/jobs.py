@@ -25,7 +25,7 @@ from penstock.serve.jobs.record import INPUTS, OWN_OUT, CallbackState, JobFiles,
 from penstock.serve.reading.service import Service
 from penstock.serve.requests.received_file import ReceivedFile
 from penstock.sources import formats
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import claim, claim_folder
 

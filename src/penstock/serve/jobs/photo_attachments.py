@@ -18,7 +18,7 @@ from penstock.photos.own_sizes import read_sizes
 from penstock.photos.user_boxes import GivenDepth
 from penstock.processes.child import Child
 from penstock.serve.requests.received_file import ReceivedFile
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import claim
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from penstock.serve.reading.upload_pages import document_of
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 from penstock.store.atomic_files import make_folder, store_errors, sync_folder
 from penstock.store.ownership import is_plain_file, refuse_links, remove_empty
 

@@ -20,7 +20,7 @@ from penstock.sources.archives.members import Member, Members, NextMembers
 from penstock.sources.ids import hashed, safe_document
 from penstock.sources.inputs import FoundFile, temporary_folder
 from penstock.sources.kept_files import SECOND, is_kept, kept_file
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 
 if TYPE_CHECKING:
     from typing import Self

@@ -12,7 +12,7 @@ from penstock.errors import BROKEN_ZIP, BadInput, first_line
 from penstock.sources.archives.members import MAX_MEMBER_BYTES, LeftOut, Member, is_document
 from penstock.sources.archives.tar import is_hidden
 from penstock.sources.formats import SAVED, sniff_picture
-from penstock.sources.safe_names import is_safe_name
+from penstock.sources.names.safe import is_safe_name
 
 MAX_MEMBERS = 1_000_000
 MAX_RATIO = 1_000  # a page of white packs 1:1000; beyond it, and above 10 MB, it is a bomb

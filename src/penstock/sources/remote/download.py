@@ -27,8 +27,8 @@ from penstock.processes.child import Child
 from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
+from penstock.sources.names.safe import safe_name
 from penstock.sources.remote.public_address import addresses_of, is_public
-from penstock.sources.safe_names import safe_name
 
 MAX_DOWNLOAD_BYTES = 1 << 30
 DEADLINE_S = 300.0  # 1 GB at 30 Mbit/s

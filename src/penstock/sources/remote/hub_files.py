@@ -18,8 +18,8 @@ from penstock.redaction import SafeRepr
 from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
 from penstock.sources.kept_files import is_kept
+from penstock.sources.names.safe import safe_name
 from penstock.sources.remote import hub
-from penstock.sources.safe_names import safe_name
 
 _ADDRESS = re.compile(r"hf:/+datasets/([^/@]+/[^/@]+)(?:@([^/]+))?(?:/(.*))?", re.DOTALL)
 TIME_DIGITS = 7  # of a content's hash: seconds before 1979, so that no clock takes them for the future

@@ -21,7 +21,7 @@ from penstock.redaction import SafeRepr
 from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
 from penstock.sources.kept_files import SECOND, is_kept, kept_file
-from penstock.sources.safe_names import safe_name
+from penstock.sources.names.safe import safe_name
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

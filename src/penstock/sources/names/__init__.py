@@ -1,0 +1,1 @@
+"""Names of documents and files: safe to create, unlike others, remembered. Nothing is opened here."""
