@@ -50,15 +50,22 @@ def moto() -> Iterator[str]:
 
 @contextmanager
 def bucket(
-    name: str, fault: float = 0.0, seed: int = 0, conflicts: int = 0, server: Server = moto
+    name: str,
+    fault: float = 0.0,
+    seed: int = 0,
+    conflicts: int = 0,
+    server: Server = moto,
+    requests: list[str] | None = None,
 ) -> Iterator[str]:
-    """Gives the address of an empty bucket. A share of its answers are faults."""
+    """Gives the address of an empty bucket. A share of its answers are faults. `requests` gets all."""
     with server() as target:
         connection = http.client.HTTPConnection(target)
         connection.request("PUT", f"/{name}")
         connection.getresponse().read()
         connection.close()
-        proxy = LocalServer(_flaky(target, Faults(fault, conflicts, seed)))
+        proxy = LocalServer(
+            _flaky(target, Faults(fault, conflicts, seed), [] if requests is None else requests)
+        )
         environment = {
             "AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": proxy.url,
@@ -94,7 +101,7 @@ def _asked(method: str, address: str, name: str, data: bytes | None = None) -> b
         connection.close()
 
 
-def _flaky(target: str, faults: Faults) -> type[BaseHTTPRequestHandler]:
+def _flaky(target: str, faults: Faults, requests: list[str]) -> type[BaseHTTPRequestHandler]:
     lock, chance, fault = threading.Lock(), random.Random(faults.seed), faults.share
     raced: Counter[str] = Counter()
 
@@ -104,6 +111,7 @@ def _flaky(target: str, faults: Faults) -> type[BaseHTTPRequestHandler]:
         def handle_any(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             with lock:
+                requests.append(f"{self.command} {self.path}")
                 luck = chance.random()
                 raced[self.path] += bool(self.headers.get("If-None-Match"))
             if self.headers.get("If-None-Match") and raced[self.path] <= faults.conflicts:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 MAX_OBJECT_BYTES = 8 << 30  # a web archive of a large crawl has 1 GB
+LISTED_AT_ONCE = 50  # obstore's own default
 ADVICE = "Run the same command again."
 TOO_LARGE = "Split it, or copy it to a disk of this machine and name the file."
 
@@ -79,14 +80,19 @@ def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
     import obstore  # it is there: opened() says how to get it where it is not
 
     home = downloads / safe_name(f"{address.rpartition('/')[2]}-{_hash(address)}")
+    is_one = bool(pattern) and not glob.has_magic(pattern)
+    # a list may name each of a million objects of one folder: none of them may cost the folder's listing
+    offset = pattern[:-1] if is_one else None
     with object_errors(address, ADVICE):
-        for batch in obstore.list(store):
+        for batch in obstore.list(store, offset=offset, chunk_size=1 if is_one else LISTED_AT_ONCE):
             for row in batch:
                 key = row["path"]
                 if key.lower().endswith(SUFFIXES) and (not pattern or fnmatch.fnmatchcase(key, pattern)):
                     tag = row["e_tag"] or ""
                     kept = home / kept_name(ObjectName(address, key, tag))
                     yield StoredObject(store, address, key, row["size"], row["last_modified"], kept, tag)
+                    if is_one:
+                        return
 
 
 def kept_name(stored: ObjectName) -> str:
