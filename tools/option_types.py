@@ -14,7 +14,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, ForwardRef, Literal, Union, get_args, get_origin
 
-from penstock.options.option import Option
+from penstock.options.option import Option, without
 from penstock.options.passes import EMBED_PYTHON, EMBED_RUN, ENRICH, EXTRACT
 from penstock.options.photos import MESH, PHOTO_READING, SAID, SAME_ROOM
 from penstock.options.reading import READING
@@ -44,7 +44,7 @@ class Kind:
 def kinds() -> list[Kind]:
     """Returns the typed dictionaries, each after its base."""
     photos = (*PHOTO_READING, MESH)
-    volumes = (*SAID, SAME_ROOM, EXECUTOR, *KEEPING)
+    volumes = (*SAID, SAME_ROOM, EXECUTOR, *without(KEEPING, "keep_downloads"))
     return [
         Kind("ParseSettings", "Options of the recipes for pages.", READING),
         Kind("ReaderSettings", "Options of a `Reader`.", (EXECUTOR,), "ParseSettings"),

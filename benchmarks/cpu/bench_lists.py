@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,6 @@ import time
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
-
-import psutil
 
 from penstock.page import Page
 from penstock.sources import list_items
@@ -55,12 +54,17 @@ def write_list(room: Path, rows: int) -> Path:
     return path
 
 
+def peak_bytes() -> int:
+    """Returns the most memory that this process had, without those that it started (Linux)."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
 def read_list(path: Path, rows: int, books: str) -> dict[str, float]:
     documents = ListedDocuments()
     note: Callable[[str, tuple[int, int]], object] = lambda *_: None  # noqa: E731
     if books == "driver":
         note = documents.note
-    before = psutil.Process().memory_info().rss
+    before = peak_bytes()
     began, cpu = time.perf_counter(), time.process_time()
     items = list_items([f"@{path}"], Page, on_document=note)
     count = sum(1 for _ in islice(items, 1))
@@ -72,8 +76,7 @@ def read_list(path: Path, rows: int, books: str) -> dict[str, float]:
             note_file(documents.files, page)
     assert count == rows, count
     seconds = time.process_time() - cpu
-    # not the peak: a process that ended, such as one that counts pages, is not what grows
-    grown = psutil.Process().memory_info().rss - before
+    grown = peak_bytes() - before
     return {"first_s": first_s, "rows_a_cpu_s": rows / seconds, "grown_mb": grown / 2**20}
 
 
@@ -93,10 +96,10 @@ def main() -> None:
     )
     parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--books", choices=BOOKS, default="listing", help=argparse.SUPPRESS)
+    parser.add_argument("--books", choices=BOOKS, help="measures only these")
     given = parser.parse_args()
     if given.one:
-        print(json.dumps(read_list(given.one, given.rows, given.books)))
+        print(json.dumps(read_list(given.one, given.rows, given.books or BOOKS[0])))
         return
     figures: dict[str, float] = {}
     with tempfile.TemporaryDirectory(dir=given.room) as room:
@@ -105,7 +108,7 @@ def main() -> None:
             folder = Path(room, str(rows))
             folder.mkdir()
             lists[rows] = write_list(folder, rows)
-        for books in BOOKS:
+        for books in [given.books] if given.books else BOOKS:
             few, many = (in_own_process(lists[rows], rows, books) for rows in (given.few, given.many))
             a_row = (many["grown_mb"] - few["grown_mb"]) * 2**20 / (given.many - given.few)
             print(f"{books:8} {few['grown_mb']:8.1f} MB {many['grown_mb']:8.1f} MB {a_row:8.1f} bytes a row")

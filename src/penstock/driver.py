@@ -26,6 +26,7 @@ from penstock.page import Page
 from penstock.plan import Plan
 from penstock.processes.hardware import hardware
 from penstock.sources.remote.brought import BringObjects
+from penstock.sources.remote.file_notes import is_known
 from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
@@ -138,7 +139,8 @@ class Run(Generic[ItemT]):
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
     ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is called, on
     the feeding thread, where the row of each item lies that is done already. Items that are `aside` pass the
-    stages and are yielded like others, but not counted or written.
+    stages and are yielded like others, but not counted or written. `on_row` gets the id of each item whose
+    row is committed, or that needs no reading.
 
     With a `rank`, other ranks may write to OUT at the same time, each with items of its own: all rows go to
     one ledger, run.json, order and profile of this run to OUT/ranks. `documents` are those listed.
@@ -155,6 +157,7 @@ class Run(Generic[ItemT]):
     tally: Tally = field(default_factory=Tally)
     home: str = ""
     on_skip: Callable[[Entry], None] | None = None
+    on_row: Callable[[str], object] = lambda _: None
     aside: Callable[[ItemT], bool] = lambda _: False
     rank: str = ""
     documents: ListedDocuments = field(default_factory=ListedDocuments)
@@ -176,7 +179,9 @@ class Run(Generic[ItemT]):
             entries = self._ledger().entries()
             self._is_written_there = self._let_machines_write()
             self.executor.fetch_on_machines(BringObjects())
-            writer = ShardWriter(folder, self.rows, on_commit=self._publish, rank=self.rank)
+            writer = ShardWriter(
+                folder, self.rows, on_commit=self._publish, rank=self.rank, on_row=self.on_row
+            )
             self._writer = writer
             stream = self.executor.stream(self.plan, self._todo(listing, entries))
             finished = False
@@ -188,7 +193,11 @@ class Run(Generic[ItemT]):
                             yield item
                             continue
                         self.tally.count(item)
-                        yield item if self.executor.has_written(item) else writer.add(item)
+                        if self.executor.has_written(item):
+                            self.on_row(item.id)
+                            yield item
+                        else:
+                            yield writer.add(item)
                 if self._is_written_there:
                     bring_ledger(self.out)  # not their crops: few exports need more than the names
                 for item in self._copied(writer):
@@ -261,9 +270,9 @@ class Run(Generic[ItemT]):
 
     def _end(self, folder: Path) -> None:
         if self.rank:
-            write_rank_order(self.own_folder, self.documents)
+            write_rank_order(self.own_folder, self.documents, is_known)
         elif not self.home:
-            write_order(self.out, self.documents.files)
+            write_order(self.out, self.documents.files, is_known)
         if not self.rank:  # what is half-written may be another rank's, on another machine
             clear_tmp(folder)
 
@@ -317,7 +326,9 @@ class Run(Generic[ItemT]):
                     yield item
                 else:
                     self._copies.append(item)
+                    self.on_row(item.id)
             else:
+                self.on_row(item.id)
                 self.tally.skipped += 1
                 self.tally.failed_before += entry.incomplete
                 if self.on_skip is not None:

@@ -5,10 +5,21 @@ Disks are sold and file managers count in the one; nvidia-smi, vLLM and kernels 
 
 from __future__ import annotations
 
+import re
+
 MB, GB = 10**6, 10**9
 MIB, GIB = 2**20, 2**30
+_WRITTEN = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 _DECIMAL = ((GB, "GB"), (MB, "MB"), (1_000, "kB"))
 _BINARY = ((GIB, "GiB"), (MIB, "MiB"), (1_024, "KiB"))
+
+
+def read_file_size(text: str) -> int:
+    """Returns the bytes of a size as people write it: 500GB, 1.5 TB, 20000. Raises ValueError."""
+    match = _WRITTEN.fullmatch(text.strip())
+    if match is None:
+        raise ValueError(f"{text!r} is no size")
+    return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
 
 
 def file_size(num_bytes: float) -> str:

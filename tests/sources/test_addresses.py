@@ -66,9 +66,30 @@ def server() -> Iterator[str]:
         yield running.url
 
 
-def run(inputs: list[str], out: Path, fresh: bool = False) -> list[str]:
-    options = ParseOptions(inputs=tuple(inputs), settings={"layout": "rules"}, executor="inline", fresh=fresh)
+def run(inputs: list[str], out: Path, fresh: bool = False, keep: int | None = None) -> list[str]:
+    options = ParseOptions(
+        inputs=tuple(inputs),
+        settings={"layout": "rules"},
+        executor="inline",
+        fresh=fresh,
+        keep_downloads=keep,
+    )
     return [page.document for page in parse_work(options, out)]
+
+
+def test_what_was_deleted_when_it_was_read_is_not_fetched_again(server: str, tmp_path: Path) -> None:
+    out, inputs = tmp_path / "out", [f"{server}/scan.png?signature=secret", f"{server}/dated.png"]
+    assert run(inputs, out, keep=0) == ["scan.png", "dated.png"]
+    assert not list((out / "downloads").rglob("*.png"))
+    assert run(inputs, out, keep=0) == []
+    assert len(Pictures.asked) == 2
+    assert run(inputs, out) == []  # without a bound what is gone is fetched again, and stays
+    assert len(Pictures.asked) == 4
+    assert len(list((out / "downloads").rglob("*.png"))) == 2
+    assert run(inputs, out, fresh=True, keep=0) == ["scan.png", "dated.png"]
+    assert len(Pictures.asked) == 6
+    assert run(inputs[:1], out, fresh=True, keep=0) == ["scan.png"]
+    assert len(Pictures.asked) == 7
 
 
 def test_an_address_is_fetched_once_kept_in_out_and_anew_with_fresh(server: str, tmp_path: Path) -> None:

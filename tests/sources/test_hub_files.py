@@ -11,8 +11,10 @@ from typer.testing import CliRunner
 from penstock.cli.app import app
 from penstock.errors import UsageError
 from penstock.page import Page
+from penstock.passes.parse import ParseOptions, parse_work
 from penstock.sources.listing import list_items
 from penstock.sources.partition import ALL, Partition
+from penstock.testing.fake_recipe import fake
 from tests.support.hub_server import Hub
 from tests.support.made_pdf import pdf, text
 
@@ -51,6 +53,21 @@ def test_a_dataset_is_listed_as_a_folder_is(hub: Hub, tmp_path: Path) -> None:
 )
 def test_a_folder_a_pattern_or_a_file_can_be_named(hub: Hub, tmp_path: Path, below: str, count: int) -> None:
     assert len(listed(f"{ADDRESS}@main/{below}", tmp_path)) == count
+
+
+def test_what_was_deleted_when_it_was_read_is_not_fetched_again(hub: Hub, tmp_path: Path) -> None:
+    def read(bound: int | None) -> tuple[int, int]:
+        before = sum("/resolve/" in path for path in hub.asked)
+        options = ParseOptions(inputs=(ADDRESS,), recipe=fake(), executor="inline", keep_downloads=bound)
+        done = sum(1 for _ in parse_work(options, tmp_path))
+        return done, sum("/resolve/" in path for path in hub.asked) - before
+
+    done, fetched = read(0)
+    assert done == 10 and fetched >= 5
+    assert not list((tmp_path / "downloads").rglob("*.pdf"))
+    assert read(0) == (0, 0)
+    assert read(None) == (0, fetched)
+    assert len(list((tmp_path / "downloads").rglob("*.pdf"))) == 5
 
 
 def test_a_rank_fetches_only_its_files(hub: Hub, tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ DEDUP = Option(
     default=False,
     group="Running",
 )
+KEEP_DOWNLOADS = Option(
+    "keep_downloads",
+    str | int | None,
+    "Bytes that are kept of files fetched from addresses: 500GB. A file goes when its pages are read, the one"
+    " read longest ago first. All are kept if not given.",
+    group="Running",
+    metavar="SIZE",
+)
 PRICE = Option(
     "price",
     str | float | None,
@@ -103,6 +111,7 @@ KEEPING: tuple[Option, ...] = (
     FRESH,
     PARTITION,
     DEDUP,
+    KEEP_DOWNLOADS,
 )  # of a run that keeps its results in OUT
 LISTING: tuple[Option, ...] = (MAX_PAGES_READ, IMAGE_COLUMN, ID_COLUMN)
 RUN: tuple[Option, ...] = (*CONVERTING, *LISTING, *KEEPING, PRICE)

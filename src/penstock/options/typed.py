@@ -93,6 +93,7 @@ class RunSettings(ConvertSettings, total=False):
     fresh: bool
     partition: str | None
     dedup: bool
+    keep_downloads: str | int | None
     price: str | float | None
 
 

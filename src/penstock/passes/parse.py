@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,11 +25,15 @@ from penstock.passes.in_order import OnProgress, Order, PageOrder, PageStream, m
 from penstock.passes.prepared_run import PreparedRun
 from penstock.plan import Plan
 from penstock.redaction import SafeRepr, bare_address
+from penstock.sizes import read_file_size
+from penstock.sources.names.seen import SeenNames
 from penstock.sources.page_range import pages_text
 from penstock.sources.partition import ALL, Partition
 from penstock.sources.probe import PageCounter
 from penstock.sources.remote.download import forget_download, is_url
+from penstock.sources.remote.kept_downloads import KeptDownloads
 from penstock.stages.recognise import Recognise
+from penstock.store.ledger import Ledger
 from penstock.store.manifest import DOWNLOADS
 from penstock.store.out import Out
 from penstock.store.ownership import refuse_linked_folders, refuse_links
@@ -60,6 +65,7 @@ class ParseOptions(SafeRepr):
     crop_names: str | None = None  # of exports; None: as the run in OUT was asked for
     partition: str | None = None  # "3/8": only the documents of the third of eight ranks
     dedup: bool = False  # files with the same bytes are read once
+    keep_downloads: str | int | None = None  # bytes of fetched files that stay, or "500GB"
     price: str | float | None = None  # of an hour of one card: 3.49, or "h200=3.49,a100=1.79"
 
     def plan(self) -> Plan:
@@ -95,7 +101,8 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
     options = with_saved_effort(options, out)
     plan, tally = options.plan(), Tally()
     documents = ListedDocuments(of_rank=bool(rank))
-    listing = list_pages(options, out, tally.left_out, documents=documents)
+    kept = _kept_downloads(options, out, rank)
+    listing = list_pages(options, out, tally.left_out, documents=documents, kept=kept)
     facts = {
         "inputs": redacted_inputs(options.inputs),
         "pages": options.pages,
@@ -114,7 +121,28 @@ def parse_work(options: ParseOptions, out: Path, trace: Trace | None = None) -> 
         documents=documents,
         price=Price.parse(str(options.price)) if options.price is not None else None,
     )
-    return PreparedRun(run, listing, ahead=True)
+    if kept is not None:
+        run.on_row = kept.done
+    # what is listed is there: a bound wants no more of it than is read
+    return PreparedRun(run, listing, ahead=kept is None)
+
+
+def _kept_downloads(options: ParseOptions, out: Path, rank: str) -> KeptDownloads | None:
+    """Returns what bounds the files that are fetched into OUT; None where all are kept."""
+    given = options.keep_downloads
+    if given is None:
+        return None
+    try:
+        max_bytes = read_file_size(str(given))
+    except ValueError as exc:
+        raise UsageError(f"--keep-downloads: {exc}.", "Write it like 500GB or 2TB; 0 keeps nothing.") from exc
+
+    @cache
+    def done() -> SeenNames:  # read only if a file is gone
+        entries = Ledger(out, PAGES, rank=rank).entries().values() if not options.fresh else ()
+        return SeenNames(e.id for e in entries if not (options.retry_failed and e.incomplete))
+
+    return KeptDownloads(out / DOWNLOADS, max_bytes, lambda id: id in done(), bool(rank))
 
 
 def _partition_of(options: ParseOptions) -> Partition:
@@ -229,11 +257,12 @@ def list_pages(
     left_out: Counter[str] | None = None,
     counter: PageCounter | None = None,
     documents: ListedDocuments | None = None,
+    kept: KeptDownloads | None = None,
 ) -> Iterator[Page]:
     """Yields the pages of the inputs before they are read. Raises UsageError at once if there is none.
 
     `left_out` counts files of a folder that are not read, by their ending. `counter` is the caller's own.
-    `documents` gets their names and places.
+    `documents` gets their names and places, `kept` bounds what is fetched.
     """
     return sources.list_items(
         options.inputs,
@@ -251,4 +280,5 @@ def list_pages(
         dedup=options.dedup and out is not None,
         on_document=(documents or ListedDocuments()).note,
         office=options.settings.get("office", "auto"),
+        kept=kept,
     )

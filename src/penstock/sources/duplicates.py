@@ -16,9 +16,10 @@ Digest = bytes
 
 
 class Duplicates:
-    """Remembers the files of one listing."""
+    """Remembers the files of one listing. With `at_once` each is hashed as it comes: it may be deleted."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: bool = False) -> None:
+        self._at_once = at_once
         self._alone: dict[tuple[Kind, int], tuple[Path, str]] = {}  # the first of its kind and size
         self._hashed: dict[tuple[Kind, Digest], str] = {}
 
@@ -28,6 +29,9 @@ class Duplicates:
         A file that cannot be read is like no other: opening it later gives the reason.
         """
         try:
+            if self._at_once:
+                first = self._hashed.setdefault((kind, _digest(path)), prefix)
+                return "" if first == prefix else first
             size = path.stat().st_size
             known = self._alone.setdefault((kind, size), (path, prefix))
             if known[1] == prefix:

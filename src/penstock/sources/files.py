@@ -12,10 +12,11 @@ from penstock.errors import Failure
 from penstock.item import Item
 from penstock.sources import formats
 from penstock.sources.formats import READABLE, Kind
-from penstock.sources.ids import file_prefix, hashed, safe_document, safe_stem
+from penstock.sources.ids import Version, file_prefix, hashed, safe_document, safe_stem, version_of
 from penstock.sources.inputs import FoundFile
 from penstock.sources.names.seen import SeenNames
 from penstock.sources.remote.download import Addressed
+from penstock.sources.remote.file_notes import is_known
 
 # a folder of scans has notes among them: these are read where a user names them
 UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole"})
@@ -72,18 +73,23 @@ class FileInspector:
             return _refused(found, found.problem, found.advice, missing=not found.source)
         claims = found.named or found.path.suffix.lower() in formats.SUFFIXES
         try:
-            status = found.path.stat()
-            kind, problem, advice = _inspect(found.path, status)
+            looked = _looked_at(found)
         except OSError as exc:
             return _refused(found, f"cannot be opened: {exc.strerror}.") if claims else None
-        if not claims and (kind is None or kind in UNNAMED):
+        if not claims and (looked.kind is None or looked.kind in UNNAMED):
             return None
         if str(found.path) in self._paths:
             return Candidate(found, "")
-        found = self._named(found)
-        if problem:
-            return _refused(found, problem, advice, status=status)
-        return Candidate(found, _prefix(found, status), kind)
+        return looked.candidate(self._named(found))
+
+    def again(self, found: FoundFile) -> Candidate:
+        """Inspects a file that was deleted, that has its name since, and that was fetched again."""
+        if found.problem:
+            return _refused(found, found.problem, found.advice)
+        try:
+            return _looked_at(found).candidate(found)
+        except OSError as exc:
+            return _refused(found, f"cannot be opened: {exc.strerror}.")
 
     def _named(self, found: FoundFile) -> FoundFile:
         """Gives the file its own document name: with its folder's name if another file has the same.
@@ -110,7 +116,31 @@ class FileInspector:
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
             others = ()
-        return document in self._documents or any(map(os.path.exists, others))
+        return document in self._documents or any(map(is_known, others))
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What a file is, or why it cannot be read."""
+
+    version: Version
+    kind: Kind | None
+    problem: str = ""
+    advice: str = ""
+    failure: Failure | None = None  # of a file that is gone
+
+    def candidate(self, found: FoundFile) -> Candidate:
+        if self.problem:
+            return _refused(found, self.problem, self.advice, version=self.version)
+        return Candidate(found, _prefix(found, self.version), self.kind, self.failure)
+
+
+def _looked_at(found: FoundFile) -> _Looked:
+    if (note := found.note) is not None:
+        failure = note.count if isinstance(note.count, Failure) else None
+        return _Looked((note.size, note.modified_ns), note.kind, failure=failure)
+    status = found.path.stat()
+    return _Looked(version_of(status), *_inspect(found.path, status))
 
 
 def _inspect(path: Path, status: os.stat_result) -> tuple[Kind | None, str, str]:
@@ -149,11 +179,11 @@ def _refused(
     advice: str = "",
     *,
     missing: bool = False,
-    status: os.stat_result | None = None,
+    version: Version | None = None,
 ) -> Candidate:
     message = f"{_said(found) if missing else found.document} {problem}"
     failure = Failure(stage="list", kind="BadInput", message=message, advice=advice)
-    return Candidate(found, _prefix(found, status), failure=failure, missing=missing)
+    return Candidate(found, _prefix(found, version), failure=failure, missing=missing)
 
 
 def _said(found: FoundFile) -> str:
@@ -163,15 +193,15 @@ def _said(found: FoundFile) -> str:
     return name if _is_text(found.path) and name.isprintable() else found.document
 
 
-def _prefix(found: FoundFile, status: os.stat_result | None) -> str:
+def _prefix(found: FoundFile, version: Version | None) -> str:
     """Begins the ids of the file's pages, or of the one item of what is not there."""
     stem = safe_stem(PurePosixPath(found.document).stem)
     if found.digest:
         return f"{stem}-{found.digest}"
-    if status is None:
+    if version is None:
         facts = (found.document, found.place) if isinstance(found.stored, Addressed) else (found.document,)
         return f"{stem}-{hashed(*facts, 'missing')}"
-    return file_prefix(found.document, status)
+    return file_prefix(found.document, version)
 
 
 def _is_text(path: Path) -> bool:

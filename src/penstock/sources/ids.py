@@ -18,6 +18,7 @@ from penstock.sources.names.safe import safe_path
 MAX_STEM = 60  # characters; with its hash still under 255 bytes in Hangul, three bytes each
 MAX_ID = 200  # characters of a dataset's own id
 STDIN = "stdin"  # the document of standard input, whose ids are of its content
+Version = tuple[int, int]  # of a file: its bytes, and its time in nanoseconds
 _HASHED = re.compile(r"-[0-9a-f]{10}")
 
 
@@ -27,10 +28,14 @@ def hashed(*facts: object) -> str:
     return hashlib.sha256(text).hexdigest()[:10]
 
 
-def file_prefix(document: str, status: os.stat_result) -> str:
+def file_prefix(document: str, version: Version) -> str:
     """Begins the ids of a file's pages: the same for the same file, from whatever folder it is listed."""
     stem = safe_stem(PurePosixPath(document).stem)
-    return f"{stem}-{hashed(document, status.st_size, status.st_mtime_ns)}"
+    return f"{stem}-{hashed(document, *version)}"
+
+
+def version_of(status: os.stat_result) -> Version:
+    return status.st_size, status.st_mtime_ns
 
 
 def is_changed(id: str, document: str, path: str) -> bool:
@@ -42,7 +47,7 @@ def is_changed(id: str, document: str, path: str) -> bool:
     if document == STDIN or ELSEWHERE in os.environ or not _HASHED.fullmatch(prefix.removeprefix(stem)):
         return False
     try:
-        return prefix != file_prefix(document, Path(path).stat())
+        return prefix != file_prefix(document, version_of(Path(path).stat()))
     except OSError:  # opening it later gives the reason
         return False
 

@@ -28,6 +28,7 @@ from penstock.sources.folders import Dataset, group_shards, saved_datasets
 from penstock.sources.ids import STDIN, natural_key, safe_document
 from penstock.sources.names.unique import kept_parts
 from penstock.sources.remote.download import Addressed, is_url
+from penstock.sources.remote.file_notes import FileNote, note_of
 from penstock.sources.remote.hub_files import HubFile, hub_files_at
 from penstock.sources.remote.objects import StoredObject, objects_at
 
@@ -49,6 +50,7 @@ class FoundFile:
     source: str = ""  # the file that `path` was printed from, or that could not be printed
     advice: str = ""  # what to do about the problem
     depth: int = 0  # how many archives it lies in
+    note: FileNote | None = None  # it was fetched, read and deleted: `path` is where it was
 
     @property
     def place(self) -> str:
@@ -68,6 +70,15 @@ class FoundFile:
             path = self.stored.fetch()
         except BadInput as exc:
             return replace(self, problem=exc.message, advice=exc.advice)
+        return self._at(path)
+
+    def remembered(self) -> FoundFile | None:
+        """Returns the file as it was before it was deleted; None for one that was not, or left no note."""
+        path = self.stored.kept if self.stored is not None else None
+        note = note_of(path) if path is not None else None
+        return None if path is None or note is None else replace(self._at(path), note=note)
+
+    def _at(self, path: Path) -> FoundFile:
         is_table = self.document.lower().endswith(formats.TABLE_SUFFIXES)  # its rows fall one by one
         document = safe_document([path.name]) if isinstance(self.stored, Addressed) else self.document
         return replace(self, path=path, document=document, is_mine=not is_table)

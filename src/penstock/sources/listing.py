@@ -33,9 +33,12 @@ from penstock.sources.partition import ALL, Partition
 from penstock.sources.printing import Printer
 from penstock.sources.probe import MAX_AT_ONCE, STAGE, FileCounter, PageCounter, as_failure
 from penstock.sources.probe_questions import PartCount
+from penstock.sources.remote.kept_downloads import KeptDownloads
+from penstock.sources.remote.side_by_side import MAX_AT_ONCE as FETCHED_AT_ONCE
 from penstock.sources.remote.side_by_side import side_by_side
 from penstock.stage import ItemT
 
+Looked = Candidate | Dataset | Begin | End | None
 ONE_PART = PartCount(1, 1)
 MAX_HELD = 1000  # inputs that are not there, at the beginning: more are no slip in one call
 PRINTING = ("pages", "both")  # words of --office for which files are printed
@@ -63,6 +66,7 @@ def list_items(
     on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None,
     office: OfficeUse = "auto",
     dedup: bool = False,
+    kept: KeptDownloads | None = None,
 ) -> Iterator[ItemT]:
     """Yields every page of the inputs as an item of `kind`. Raises UsageError at once if there is none.
 
@@ -72,6 +76,7 @@ def list_items(
     own, for many small listings: its process takes longer to start than to count. Only documents that fall to
     `partition` are listed, and rows of data sets; `on_document` gets the name of each and its place among the
     inputs, which is the same on every rank.
+    `kept` bounds what is fetched: files whose pages it knows as done are then not fetched to be counted.
     With `dedup`, a page of a file with the bytes of an earlier one names that one's page as `copy_of`.
 
     for page in list_items(["scans/", "report.pdf", "more/**/*.png"], Page, pages=PageRange.parse("1-9")):
@@ -92,7 +97,7 @@ def list_items(
         listing = _Listing(
             pages, tables, known, max_pages, skipped, counts, size, archives, partition, on_document,
             Printer(downloads) if office in PRINTING else None,
-            Duplicates() if dedup else None,
+            Duplicates(at_once=kept is not None) if dedup else None, kept,
         )  # fmt: skip
         entries = expand(named, stdin, downloads)
         items = chain(items, listing.items(entries, nullcontext() if counter else closing(counts)))
@@ -147,7 +152,9 @@ class _Listing:
         on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None,
         printer: Printer | None = None,
         duplicates: Duplicates | None = None,
+        kept: KeptDownloads | None = None,
     ) -> None:
+        self._kept = kept
         self._printer = printer
         self._duplicates = duplicates
         self._counter = counter
@@ -184,7 +191,9 @@ class _Listing:
             )
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
-        for batch in _growing(entries, self._first):
+        # files of a batch are there together: a bound wants few
+        most = MAX_AT_ONCE if self._kept is None else FETCHED_AT_ONCE
+        for batch in _growing(entries, min(self._first, most), most):
             yield from self._of_entries(batch)
 
     def _of_entries(self, batch: Sequence[Entry]) -> Iterator[Item]:
@@ -192,9 +201,11 @@ class _Listing:
         if self._printer is not None:
             brought = side_by_side(partial(self._printed, self._printer), brought, cores())
         looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in brought]
-        counts = self._counter.counts(
-            [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
-        )
+        if any(map(self._is_needed, looked)):
+            looked = side_by_side(self._with_file, looked)
+        files = [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
+        counts = self._counter.counts([file for file in files if file.found.note is None])
+        counts |= {file.found.path: file.found.note.count for file in files if file.found.note is not None}
         for entry, one in zip(batch, looked, strict=True):
             number, inside = self._place
             is_inside = isinstance(entry, FoundFile) and entry.depth > 0
@@ -202,7 +213,9 @@ class _Listing:
             if isinstance(one, Candidate):
                 if self._is_mine(one):
                     self._on_document(one.found.document, self._place)
-                yield from self._of_file(one, counts.get(one.found.path, ONE_PART))
+                count = counts.get(one.found.path, ONE_PART)
+                pages = self._of_file(one, count)
+                yield from pages if self._kept is None else self._kept.listed(one, count, pages)
             elif isinstance(one, Dataset):
                 yield from self._of_dataset(one, self._partition)
             elif isinstance(one, Begin):
@@ -211,10 +224,25 @@ class _Listing:
                 yield from self._empty(one)
 
     def _brought(self, entry: Entry) -> Entry:
-        """Returns the entry, on this machine if it falls to this rank."""
+        """Returns the entry, on this machine if it falls to this rank, or as it was before it was deleted."""
         if isinstance(entry, FoundFile) and entry.stored is not None and self._falls_here(entry):
-            return entry.fetched()
+            return (entry.remembered() if self._kept is not None else None) or entry.fetched()
         return entry
+
+    def _is_needed(self, one: Looked) -> bool:
+        """Returns whether it is a file that was deleted, and has a page that is not done."""
+        if not isinstance(one, Candidate) or one.found.note is None or not one.prefix or self._kept is None:
+            return False
+        count = one.found.note.count
+        pages = iter([one.failed(count)]) if isinstance(count, Failure) else self._of_pages(one, count)
+        return not all(self._kept.is_done(page.id) for page in pages)
+
+    def _with_file(self, one: Looked) -> Looked:
+        """Returns what was found; a file that was deleted and is needed as it was fetched again."""
+        if not isinstance(one, Candidate) or not self._is_needed(one):
+            return one
+        found = replace(one.found, note=None).fetched()
+        return self._inspect.again(replace(found, document=one.found.document))
 
     def _printed(self, printer: Printer, entry: Entry) -> Entry:
         return printer.printed(entry) if isinstance(entry, FoundFile) and self._falls_here(entry) else entry
@@ -324,14 +352,14 @@ def _failure(file: Candidate, words: str, advice: str) -> Failure:
     return Failure(stage=STAGE, kind="BadInput", message=message, advice=advice)
 
 
-def _growing(entries: Iterator[Entry], size: int) -> Iterator[list[Entry]]:
-    """Yields batches of `size`, twice as many .. MAX_AT_ONCE.
+def _growing(entries: Iterator[Entry], size: int, most: int) -> Iterator[list[Entry]]:
+    """Yields batches of `size`, twice as many .. `most`.
 
     With 1 the first page comes at once, and later files travel together.
     """
     while batch := list(islice(entries, size)):
         yield batch
-        size = min(MAX_AT_ONCE, 2 * size)
+        size = min(most, 2 * size)
 
 
 def _nothing(missing: Sequence[Item]) -> str:

@@ -67,10 +67,12 @@ class ShardWriter(Generic[ItemT]):
         clock: Callable[[], float] = time.monotonic,
         on_commit: Callable[[list[Path]], object] = lambda _: None,
         rank: str = "",
+        on_row: Callable[[str], object] = lambda _: None,
     ) -> None:
         self._out = out
         self._prefix = f"{rank}-" if rank else ""
         self._on_commit = on_commit  # gets the files that rows name, and last the shard
+        self._on_row = on_row  # gets the id of each item that is committed
         self._files: list[Path] = []
         self._clock = clock
         self._rows = rows
@@ -100,7 +102,10 @@ class ShardWriter(Generic[ItemT]):
                 self._publish(ITEMS_DIR, self._rows.items, self._items)
             if self._failures:
                 self._publish(FAILURES_DIR, self._rows.failures, self._failures)
+            committed = [*self._items, *self._failures]
             self._items, self._failures = [], []
+        for item in committed:
+            self._on_row(item.id)
 
     @property
     def num_buffered(self) -> int:

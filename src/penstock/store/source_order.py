@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +34,7 @@ LISTED: Files = {}  # of a document of which this run has no page yet
 
 Place = tuple[int, int]  # number among the inputs, and in an archive
 LAST: Place = (sys.maxsize, 0)
+IsThere = Callable[[str], bool]  # of a file of an earlier run
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +113,19 @@ def _place(row: dict[str, Any]) -> Place:
     return int(number), int(inside)
 
 
-def write_order(out: Path, listed: Mapping[str, Files]) -> None:
+def write_order(out: Path, listed: Mapping[str, Files], is_there: IsThere = os.path.exists) -> None:
     """Puts `listed` first, in its order; documents of earlier runs and of ranks follow.
 
     A document's files of earlier runs count on while they are there: a file may have been moved.
     """
     before = read_order(out)
-    _write(out, ({"document": name, "files": files} for name, files in _merged(before, listed)))
+    merged = _merged(before, listed, is_there)
+    _write(out, ({"document": name, "files": files} for name, files in merged))
     for path in order_files(out)[1:]:  # older than what is in OUT's own now
         _write(path.parent, ())
 
 
-def write_rank_order(folder: Path, listed: ListedDocuments) -> None:
+def write_rank_order(folder: Path, listed: ListedDocuments, is_there: IsThere = os.path.exists) -> None:
     """Adds what a rank listed to what it knew; `folder` is its own below OUT."""
     known = read_documents(folder / DOCUMENTS)
     places = {**{name: place for name, _, place in known}, **listed.places}
@@ -132,14 +134,16 @@ def write_rank_order(folder: Path, listed: ListedDocuments) -> None:
         folder,
         (
             {"document": name, "files": files, "place": places.get(name, LAST)}
-            for name, files in _merged(before, listed.files)
+            for name, files in _merged(before, listed.files, is_there)
         ),
     )
 
 
-def _merged(before: Mapping[str, Files], listed: Mapping[str, Files]) -> Iterator[tuple[str, Files]]:
+def _merged(
+    before: Mapping[str, Files], listed: Mapping[str, Files], is_there: IsThere
+) -> Iterator[tuple[str, Files]]:
     for name, files in listed.items():
-        yield name, _files_now(before.get(name, {}), files)
+        yield name, _files_now(before.get(name, {}), files, is_there)
     yield from ((name, files) for name, files in before.items() if name not in listed)
 
 
@@ -149,14 +153,11 @@ def _write(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def _files_now(before: Files, files: Files) -> Files:
+def _files_now(before: Files, files: Files, is_there: IsThere) -> Files:
     if files is LISTED:
         return before
-    return {**_still_there(before), **files} if files else {}
-
-
-def _still_there(files: Files) -> Files:
-    return {uri: version for uri, version in files.items() if os.path.exists(uri)}  # noqa: PTH110  Path.exists raises where it may not look
+    still_there = {uri: version for uri, version in before.items() if is_there(uri)}
+    return {**still_there, **files} if files else {}
 
 
 def in_source_order(entries: Iterable[Entry], order: Mapping[str, Files]) -> list[Entry]:

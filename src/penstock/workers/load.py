@@ -21,6 +21,7 @@ from penstock.item import PictureItem
 from penstock.page import Page
 from penstock.sources import formats
 from penstock.sources.ids import is_changed
+from penstock.sources.remote.file_notes import note_of
 from penstock.sources.shard_ref import ShardRef
 from penstock.stage import Worker
 from penstock.stages.load import Load
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from penstock.workers.office.printed_file import PrintedFile
 
 MAX_IMAGE_BYTES = 1 << 29  # of one encoded image, which is read whole: twice what MAX_PIXELS are as RGB
+DELETED = "the file was deleted after it was read, by --keep-downloads."
+FETCH_AGAIN = "Run the same penstock parse without --keep-downloads: it fetches what is gone."
 MAX_OPEN_FILES = 4  # of each kind; a worker sees the pages of one or two documents at a time
 
 
@@ -105,6 +108,8 @@ class LoadWorker(Worker[PictureItem]):
         try:
             loaded = self._loaders.get(item.media, self._load_file)(item)
         except BadInput:
+            if note_of(Path(item.uri)) is not None:
+                raise BadInput(DELETED, FETCH_AGAIN) from None
             if not is_changed(item.id, item.document, item.uri):
                 raise
         else:

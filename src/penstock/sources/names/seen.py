@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 from array import array
 from bisect import bisect_left
+from collections.abc import Iterable
 
 
 class SeenNames:
     """Names that were seen. Two bytes of a hash choose a drawer, eight are kept there in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Iterable[str] = ()) -> None:
         self._drawers: dict[bytes, array[int]] = {}
+        for name in names:
+            self.add(name)
 
     def __contains__(self, name: str) -> bool:
         drawer, key, place = self._place(name)

@@ -28,6 +28,7 @@ from penstock.redaction import SafeRepr, bare_address
 from penstock.sources import formats
 from penstock.sources.formats import READABLE
 from penstock.sources.names.safe import safe_name
+from penstock.sources.remote.file_notes import GONE, note_path
 from penstock.sources.remote.public_address import addresses_of, is_public
 
 MAX_DOWNLOAD_BYTES = 1 << 30
@@ -60,6 +61,15 @@ class Addressed(SafeRepr):
             return bare_address(self.url)
         except ValueError:  # an address that is none
             return PurePosixPath(self.url.partition("?")[0]).name
+
+    @property
+    def kept(self) -> Path | None:
+        """Where it is kept, or was kept until it was read; None where it was never fetched."""
+        try:
+            home = _home(self.url, self.downloads)
+        except UsageError:  # fetching it gives the reason
+            return None
+        return next((path.resolve() for path in (*_kept(self.url, home), *_gone(self.url, home))), None)
 
     def fetch(self) -> Path:
         """Downloads it, unless it was before. Raises BadInput with the reason where that fails."""
@@ -113,7 +123,8 @@ def downloaded_once(url: str, folder: Path) -> Path:
 
 def forget_download(url: str, folder: Path) -> None:
     """Deletes what `downloaded_once` keeps of an address, so that it is fetched again."""
-    for path in _kept(url, _home(url, folder)):
+    home = _home(url, folder)
+    for path in (*_kept(url, home), *map(note_path, _gone(url, home))):
         path.unlink(missing_ok=True)
 
 
@@ -128,6 +139,16 @@ def _kept(url: str, home: Path) -> list[Path]:
         return []
     found = (path for path in home.iterdir() if path.stem == _stem(url) and path.name != PART)
     return [path for path in found if path.is_file() and not path.is_symlink()]
+
+
+def _gone(url: str, home: Path) -> list[Path]:
+    """Returns where what was downloaded from an address lay before it was deleted."""
+    if home.is_symlink() or not home.is_dir():
+        return []
+    found = (
+        path.with_name(path.name.removesuffix(GONE)) for path in home.iterdir() if path.name.endswith(GONE)
+    )
+    return [path for path in found if path.stem == _stem(url) and not note_path(path).is_symlink()]
 
 
 def _stem(url: str) -> str:
