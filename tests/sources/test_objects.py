@@ -7,9 +7,10 @@ from pathlib import Path
 
 import obstore
 import pytest
-from obstore.store import S3Store
+from obstore.store import ObjectStore, S3Store
 
 from penstock.errors import UsageError
+from penstock.object_stores import opened
 from penstock.page import Page
 from penstock.sources.listing import list_items
 from penstock.sources.partition import ALL, Partition
@@ -73,6 +74,24 @@ def test_an_object_that_a_list_names_does_not_cost_the_listing_of_its_folder(tmp
         [page] = listed(f"{address}/{names[50]}", tmp_path)
         assert page.document == names[50] and page.failure is None
         assert len(requests) == 2, requests
+
+
+def test_rows_of_a_list_that_name_one_folder_share_a_store(
+    corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{corpus}/reports/20{number}/report {number}.pdf" for number in (1, 1, 3, 1)]
+    (tmp_path / "list.txt").write_text("\n".join(names))
+    found: list[str] = []
+
+    def noted(address: str) -> ObjectStore:
+        found.append(address)
+        return opened(address)
+
+    objects._kept_open.cache_clear()
+    monkeypatch.setattr(objects, "opened", noted)
+    pages = list(list_items([f"@{tmp_path}/list.txt"], Page, downloads=tmp_path))
+    assert len({page.document for page in pages}) == 2
+    assert found == [f"{corpus}/reports/201", f"{corpus}/reports/203"]
 
 
 def test_a_prefix_without_documents_is_a_sentence(corpus: str, tmp_path: Path) -> None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import fnmatch
 import glob
 import hashlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
 MAX_OBJECT_BYTES = 8 << 30  # a web archive of a large crawl has 1 GB
 LISTED_AT_ONCE = 50  # obstore's own default
+OPEN_STORES = 16  # opening one takes 13 ms of a core
+OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")  # variables that say how one is opened
 ADVICE = "Run the same command again."
 TOO_LARGE = "Split it, or copy it to a disk of this machine and name the file."
 
@@ -76,7 +80,8 @@ class StoredObject(SafeRepr):
 def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
     """Yields what can be read below an address, or by a pattern, in the order of the store: by name."""
     address, pattern = _split(normal_address(text))
-    store = opened(address)
+    settings = frozenset(item for item in os.environ.items() if item[0].startswith(OF_STORES))
+    store = _kept_open(address, settings)
     import obstore  # it is there: opened() says how to get it where it is not
 
     home = downloads / safe_name(f"{address.rpartition('/')[2]}-{_hash(address)}")
@@ -93,6 +98,12 @@ def objects_at(text: str, downloads: Path) -> Iterator[StoredObject]:
                     yield StoredObject(store, address, key, row["size"], row["last_modified"], kept, tag)
                     if is_one:
                         return
+
+
+@lru_cache(maxsize=OPEN_STORES)
+def _kept_open(address: str, settings: frozenset[tuple[str, str]]) -> ObjectStore:
+    """Returns the store at an address. Rows of a list that name one folder share it, with its connections."""
+    return opened(address)
 
 
 def kept_name(stored: ObjectName) -> str:
