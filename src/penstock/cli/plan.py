@@ -26,8 +26,8 @@ def plan(
 ) -> None:
     """Say what a run would take on so many cards: pages a second, hours, cost, and which stage to buy for.
 
-    Reads a sample of the inputs here to measure; --profile takes the times of an earlier run instead.
-    Nothing is kept.
+    Reads some pages of the inputs here to measure, drawn by chance; --profile takes the times of an
+    earlier run instead. Nothing is kept.
     """
     from penstock.cli.running.plan import show_plan
 

@@ -22,6 +22,7 @@ from penstock.item import Item
 from penstock.page import Page
 from penstock.passes.in_order import OnProgress, PageStream, ParseProgress, max_ahead
 from penstock.plan import Plan
+from penstock.trace.profile import Profile
 from penstock.trace.spans import Trace
 
 
@@ -122,6 +123,7 @@ class SharedRun:
 
     def __init__(self, plan: Plan, executor: str = "local") -> None:
         self.error: Exception | None = None
+        self._plan = plan
         self._queue = queue = PageQueue()
         self._executor = (
             Local(Trace(), is_cancelled=queue.is_cancelled)
@@ -159,6 +161,10 @@ class SharedRun:
                 yield page
         finally:
             self._leave(key, ahead)
+
+    def profile(self) -> Profile:
+        """Returns where the time of its stages went by now."""
+        return self._executor.trace.profile(self._executor.infos(self._plan))
 
     def close(self) -> None:
         """Ends every thread and process of the run. Documents that are not read to their end say so."""

@@ -90,7 +90,7 @@ MEASURED = Option(
 SAMPLE = Option(
     "sample",
     int,
-    "Number of pages that are read to measure, drawn by chance.",
+    "Number of pages that are read to measure.",
     default=24,
     min=1,
     group="Running",

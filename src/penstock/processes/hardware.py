@@ -38,15 +38,26 @@ def _memory_gib() -> float:
 
 
 def _gpu_names() -> list[str]:
+    return _of_cards("name")
+
+
+def card_driver() -> str:
+    """Returns the version of the cards' driver; "" without one."""
+    return next(iter(_of_cards("driver_version")), "")
+
+
+def _of_cards(field: str) -> list[str]:
+    """Returns what nvidia-smi says of each card."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
     try:
-        names = subprocess.run(
-            [tool, "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True, timeout=10
+        told = subprocess.run(
+            [tool, f"--query-gpu={field}", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=10,
         )
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return (
-        [line.strip() for line in names.stdout.splitlines() if line.strip()] if names.returncode == 0 else []
-    )
+    return [line.strip() for line in told.stdout.splitlines() if line.strip()] if told.returncode == 0 else []

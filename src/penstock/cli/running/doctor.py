@@ -37,7 +37,12 @@ NOT_LISTED = frozenset({"all", "dev", "docs"})  # made of the others, or for tho
 def show_machine(as_json: bool) -> None:
     """Shows what works here, and exits with 1 if a recipe lacks something."""
     report = examine()
-    print(json.dumps(report, ensure_ascii=False, indent=2) if as_json else _words(report))
+    print(json.dumps(report, ensure_ascii=False, indent=2) if as_json else words(report))
+    exit_if_lacking(report)
+
+
+def exit_if_lacking(report: dict[str, Any]) -> None:
+    """Exits with 1 if a recipe lacks something."""
     if any(recipe["missing"] for recipe in report["recipes"].values()):
         raise typer.Exit(1)
 
@@ -125,7 +130,7 @@ def _budgets(card: Any) -> dict[str, str]:
     return told
 
 
-def _words(report: dict[str, Any]) -> str:
+def words(report: dict[str, Any]) -> str:
     hardware = report["hardware"]
     gpus = ", ".join(hardware["gpus"]) or "none (the built-in models need none)"
     memory = memory_size(hardware["memory_gib"] * GIB)
