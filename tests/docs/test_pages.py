@@ -116,6 +116,14 @@ def test_the_picture_of_the_architecture_is_what_its_tool_draws(tmp_path: Path) 
     assert drawn == (DOCS / "img" / "architecture.svg").read_text("utf-8")
 
 
+def test_the_table_of_cards_is_what_the_budget_computes(tmp_path: Path) -> None:
+    page = DOCS / "how-to" / "cards.md"
+    made = shutil.copy(page, tmp_path / page.name)
+    _tool("card_table.py", made)
+    assert made.read_text("utf-8") == page.read_text("utf-8")
+    assert made.read_text("utf-8").count("\n| `glm-ocr` | `") == 6
+
+
 def test_the_reference_holds_every_verb_and_every_public_name(tmp_path: Path) -> None:
     import penstock
 
