@@ -228,6 +228,24 @@ def test_only_what_is_as_it_was_when_it_was_listed_is_deleted(tmp_path: Path) ->
     assert not same.exists()
 
 
+def test_what_a_user_puts_beside_an_unpacked_page_stays(tmp_path: Path) -> None:
+    page = tmp_path / "downloads" / "home" / "page.html"
+    ours, theirs, link = (
+        page.parent / "page_files" / name for name in ("ours.png", "theirs.png", "link.png")
+    )
+    ours.parent.mkdir(parents=True)
+    for path in (page, ours, theirs):
+        path.write_bytes(b"<p>")
+        os.utime(path, (1, 1 if path != theirs else 2))
+    link.symlink_to(theirs)
+    kept = KeptDownloads(tmp_path / "downloads", max_bytes=0)
+    file = Candidate(FoundFile(page, page.name, depth=1), "0", "html")
+    assert len(list(kept.listed(file, PartCount(1, 1), iter([file.item(0)])))) == 1
+    kept.done("0/00000")
+    assert [path.exists() for path in (page, ours, theirs, link)] == [False, False, True, True]
+    assert link.is_symlink()
+
+
 def test_another_document_does_not_get_the_name_of_one_that_is_gone(corpus: Corpus, tmp_path: Path) -> None:
     read(f"{corpus.address}/in", tmp_path, bound=0)
     corpus.put("other/d00.pdf", made(77))

@@ -126,15 +126,20 @@ def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> 
     assert {"text", "image", "bm25", "hybrid"} <= set(told["scores"])
 
 
+def on_stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Pipeline, list[str]]:
+    """Returns a pipeline on a machine with a card, and what its servers do."""
+    life: list[str] = []
+    write_dataset(tmp_path / "set")
+    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
+    monkeypatch.setattr("penstock.engines.vllm.server_plan.ManagedServer", partial(StandIn, life))
+    return Pipeline(served(tmp_path)), life
+
+
 @pytest.mark.slow
 def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_dataset(tmp_path / "set")
-    life: list[str] = []
-    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
-    monkeypatch.setattr("penstock.engines.vllm.server_plan.ManagedServer", partial(StandIn, life))
-    pipeline = Pipeline(served(tmp_path))
+    pipeline, life = on_stand_ins(tmp_path, monkeypatch)
     for line in pipeline.run(chosen_steps(None, ("evaluate",))):
         life.append(line.split()[1])
     # the one that embeds starts while pages are exported, which may take longer than its start or not
@@ -199,11 +204,8 @@ class StandIn:
 def test_a_pipeline_that_is_left_ends_the_server_that_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_dataset(tmp_path / "set")
-    life: list[str] = []
-    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
-    monkeypatch.setattr("penstock.engines.vllm.server_plan.ManagedServer", partial(StandIn, life))
-    lines = Pipeline(served(tmp_path)).run(chosen_steps(None, ("evaluate",)))
+    pipeline, life = on_stand_ins(tmp_path, monkeypatch)
+    lines = pipeline.run(chosen_steps(None, ("evaluate",)))
     for line in lines:
         if "parse:" in line:
             lines.close()  # type: ignore[attr-defined]

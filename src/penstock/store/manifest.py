@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import platform
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -140,9 +141,10 @@ def start_over(out: Path) -> None:
         remove_all(out, tuple(name for name in FOLDERS if name != CORRECTIONS))
 
 
-def versions() -> dict[str, str]:
+def versions(more: Iterable[str] = ()) -> dict[str, str]:
+    """Returns those of the packages that results depend on, and of `more`, as far as they are here."""
     found = {"penstock": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
+    for name in (*PACKAGES, *more):
         try:
             found[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:

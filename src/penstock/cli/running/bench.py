@@ -5,7 +5,6 @@ The JSON names neither the machine nor its user, and no folder or address.
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import platform
 import re
@@ -27,7 +26,7 @@ from penstock.trace import phrases
 from penstock.trace.profile import StageProfile
 
 FORMAT = 1
-NETWORKS = ("torch", "transformers", "vllm")  # what versions.PACKAGES leaves out
+NETWORKS = ("torch", "transformers", "vllm")  # beside those of a run
 LEFT_OUT = "(left out)"
 _PLACE = re.compile(r"[^\s'\"(]*[/\\][^\s'\")]*")  # a path or an address
 
@@ -92,7 +91,7 @@ def public_report(parts: list[PartFigures], given: Mapping[str, Any]) -> dict[st
             "card_memory_gib": [round(card.memory_gb * 1e9 / 2**30, 1) for card in cards()],
             "driver": card_driver(),
         },
-        "versions": {**manifest.versions(), **_versions_of(NETWORKS)},
+        "versions": {**dict.fromkeys(NETWORKS), **manifest.versions(NETWORKS)},
         "settings": {
             "recipe": given["recipe"],
             "pages": given["sample"],
@@ -133,14 +132,3 @@ def without_places(sentence: str, private: list[str]) -> str:
 
 def _each_ms(stage: StageProfile) -> float:
     return 1e3 * stage.busy_s / stage.items
-
-
-def _versions_of(packages: tuple[str, ...]) -> dict[str, str | None]:
-    """Returns their versions; None for one that is not in this environment."""
-    found: dict[str, str | None] = dict.fromkeys(packages)
-    for name in packages:
-        try:
-            found[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return found

@@ -101,7 +101,7 @@ class KeptDownloads:
             return None
         try:
             kept = ListedFile.at(path)
-            files = (kept, *map(ListedFile.at, _pictures_of(path) if found.depth else ()))
+            files = (kept, *(_pictures_of(kept) if found.depth else ()))
         except OSError:  # it could not be fetched
             return None
         if found.stored is None or file.kind in WITHOUT_NOTE:
@@ -146,8 +146,10 @@ class KeptDownloads:
         return is_there and file.path.is_file() and ListedFile.at(file.path) == file
 
 
-def _pictures_of(path: Path) -> list[Path]:
-    """Returns the pictures of a saved web page that was unpacked."""
-    folder = path.with_name(f"{path.stem}{formats.SAVED[0]}")
-    is_page = path.suffix.lower() in (".html", ".htm", ".xhtml") and folder.is_dir()
-    return [one for one in folder.iterdir() if one.is_file()] if is_page and not folder.is_symlink() else []
+def _pictures_of(page: ListedFile) -> Iterator[ListedFile]:
+    """Yields the pictures of a saved web page that were unpacked with it: they have its time."""
+    folder = page.path.with_name(f"{page.path.stem}{formats.SAVED[0]}")
+    is_page = page.path.suffix.lower() in (".html", ".htm", ".xhtml") and folder.is_dir()
+    if is_page and not folder.is_symlink():
+        files = (ListedFile.at(one) for one in folder.iterdir() if one.is_file() and not one.is_symlink())
+        yield from (file for file in files if file.modified_ns == page.modified_ns)
