@@ -1,6 +1,6 @@
 """How far each sent document is: promised, counted, read, cancelled. Knows neither files nor the run.
 
-Thread-safe, and never waits for a disk.
+Thread-safe. Waits for no disk, except where a page is shown while the catalogue looks at its folder.
 """
 
 from __future__ import annotations
@@ -54,6 +54,7 @@ class ReadingProgress:
         self._owners: dict[str, str] = {}  # of documents sent since the start: those who send take turns
         self._batcher = UploadBatcher()
         self._has_uncommitted = False
+        self._commits = 0  # at work: two threads may commit at once
         self.settled = threading.Event()  # no page waits, and the rows of all are on the disk
         self.settled.set()
 
@@ -118,6 +119,7 @@ class ReadingProgress:
             self._batcher = UploadBatcher()  # the documents of the last one are among these
             self._counts.update((document_of(path), None) for path in paths)
             self._left = dict.fromkeys(map(document_of, paths), 1)
+            self._has_uncommitted, self._commits = False, 0  # a run that broke reads such pages again
             for path in paths:
                 self._batcher.put(path)
             return self._batcher
@@ -163,11 +165,14 @@ class ReadingProgress:
             return True
 
     def finish_page(self, document: str, show: Callable[[], None]) -> None:
-        """Notes that a page is read, and shows it. What shows the last one shows when that was."""
-        if self._left.get(document, 1) <= 1:
-            self._finished[document] = self._now()
-        show()
+        """Notes that a page is read, and shows it. What shows the last one shows when that was.
+
+        Under one lock: a page that is shown waits no more, and its row is to be committed.
+        """
         with self._lock:
+            if self._left.get(document, 1) <= 1:
+                self._finished[document] = self._now()
+            show()
             self._set_left(document, self._left.get(document, 1) - 1)
             self._has_uncommitted = True
 
@@ -178,14 +183,16 @@ class ReadingProgress:
             if self._left or not self._has_uncommitted or not is_time:
                 return False
             self._has_uncommitted = False
+            self._commits += 1
             return True
 
     def note_commit(self) -> None:
         with self._lock:
+            self._commits -= 1
             self._settle()
 
     def _settle(self) -> None:
-        if not self._left and not self._has_uncommitted:
+        if not (self._left or self._has_uncommitted or self._commits):
             self.settled.set()
 
     def _status(self, name: str, places: Mapping[int, Place], otherwise: float | None) -> Status:
