@@ -26,7 +26,7 @@ from penstock.page import Page
 from penstock.plan import Plan
 from penstock.processes.hardware import hardware
 from penstock.sources.remote.brought import BringObjects
-from penstock.sources.remote.file_notes import is_known
+from penstock.sources.remote.objects import counts_on
 from penstock.stage import ItemT
 from penstock.store import manifest
 from penstock.store.atomic_files import clear_tmp
@@ -270,9 +270,9 @@ class Run(Generic[ItemT]):
 
     def _end(self, folder: Path) -> None:
         if self.rank:
-            write_rank_order(self.own_folder, self.documents, is_known)
+            write_rank_order(self.own_folder, self.documents, counts_on)
         elif not self.home:
-            write_order(self.out, self.documents.files, is_known)
+            write_order(self.out, self.documents.files, counts_on)
         if not self.rank:  # what is half-written may be another rank's, on another machine
             clear_tmp(folder)
 

@@ -171,6 +171,7 @@ def test_a_document_that_changed_is_fetched_again(corpus: Corpus, tmp_path: Path
     corpus.put("in/d03.pdf", made(3, pages=3))
     assert read(f"{corpus.address}/in", tmp_path, bound=bound) == 3
     assert len(corpus.fetched()) == 1
+    assert len(rows(tmp_path)) == (NUM_FILES - 1) * PAGES + 3  # none of the version before
 
 
 def test_what_failed_is_fetched_again_only_to_be_tried_again(corpus: Corpus, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from penstock.sources.ids import Version, file_prefix, hashed, safe_document, sa
 from penstock.sources.inputs import FoundFile
 from penstock.sources.names.seen import SeenNames
 from penstock.sources.remote.download import Addressed
-from penstock.sources.remote.file_notes import is_known
+from penstock.sources.remote.objects import counts_on
 
 # a folder of scans has notes among them: these are read where a user names them
 UNNAMED = frozenset({"text", "markdown", "csv", "eml", "html", "ooxml", "ole"})
@@ -116,7 +116,7 @@ class FileInspector:
         others = self._known.get(document, ())
         if found.digest or str(found.path) in others:
             others = ()
-        return document in self._documents or any(map(is_known, others))
+        return document in self._documents or any(counts_on(one, [str(found.path)]) for one in others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ LISTED: Files = {}  # of a document of which this run has no page yet
 
 Place = tuple[int, int]  # number among the inputs, and in an archive
 LAST: Place = (sys.maxsize, 0)
-IsThere = Callable[[str], bool]  # of a file of an earlier run
+CountsOn = Callable[[str, Files], bool]  # a file of an earlier run beside those listed now
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,19 +113,23 @@ def _place(row: dict[str, Any]) -> Place:
     return int(number), int(inside)
 
 
-def write_order(out: Path, listed: Mapping[str, Files], is_there: IsThere = os.path.exists) -> None:
+def _is_there(uri: str, _: Files) -> bool:
+    return os.path.exists(uri)  # noqa: PTH110  Path.exists raises where it may not look
+
+
+def write_order(out: Path, listed: Mapping[str, Files], counts_on: CountsOn = _is_there) -> None:
     """Puts `listed` first, in its order; documents of earlier runs and of ranks follow.
 
     A document's files of earlier runs count on while they are there: a file may have been moved.
     """
     before = read_order(out)
-    merged = _merged(before, listed, is_there)
+    merged = _merged(before, listed, counts_on)
     _write(out, ({"document": name, "files": files} for name, files in merged))
     for path in order_files(out)[1:]:  # older than what is in OUT's own now
         _write(path.parent, ())
 
 
-def write_rank_order(folder: Path, listed: ListedDocuments, is_there: IsThere = os.path.exists) -> None:
+def write_rank_order(folder: Path, listed: ListedDocuments, counts_on: CountsOn = _is_there) -> None:
     """Adds what a rank listed to what it knew; `folder` is its own below OUT."""
     known = read_documents(folder / DOCUMENTS)
     places = {**{name: place for name, _, place in known}, **listed.places}
@@ -134,16 +138,16 @@ def write_rank_order(folder: Path, listed: ListedDocuments, is_there: IsThere = 
         folder,
         (
             {"document": name, "files": files, "place": places.get(name, LAST)}
-            for name, files in _merged(before, listed.files, is_there)
+            for name, files in _merged(before, listed.files, counts_on)
         ),
     )
 
 
 def _merged(
-    before: Mapping[str, Files], listed: Mapping[str, Files], is_there: IsThere
+    before: Mapping[str, Files], listed: Mapping[str, Files], counts_on: CountsOn
 ) -> Iterator[tuple[str, Files]]:
     for name, files in listed.items():
-        yield name, _files_now(before.get(name, {}), files, is_there)
+        yield name, _files_now(before.get(name, {}), files, counts_on)
     yield from ((name, files) for name, files in before.items() if name not in listed)
 
 
@@ -153,10 +157,10 @@ def _write(folder: Path, rows: Iterable[dict[str, Any]]) -> None:
             file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
-def _files_now(before: Files, files: Files, is_there: IsThere) -> Files:
+def _files_now(before: Files, files: Files, counts_on: CountsOn) -> Files:
     if files is LISTED:
         return before
-    still_there = {uri: version for uri, version in before.items() if is_there(uri)}
+    still_there = {uri: version for uri, version in before.items() if counts_on(uri, files)}
     return {**still_there, **files} if files else {}
 
 

@@ -10,7 +10,8 @@ import fnmatch
 import glob
 import hashlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -24,6 +25,7 @@ from penstock.sources.formats import SUFFIXES
 from penstock.sources.ids import safe_document
 from penstock.sources.kept_files import SECOND, is_kept, kept_file
 from penstock.sources.names.safe import safe_name
+from penstock.sources.remote.file_notes import is_known
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -32,6 +34,8 @@ MAX_OBJECT_BYTES = 8 << 30  # a web archive of a large crawl has 1 GB
 LISTED_AT_ONCE = 50  # obstore's own default
 OPEN_STORES = 16  # opening one takes 13 ms of a core
 OF_STORES = ("AWS_", "AZURE_", "GOOGLE_")  # variables that say how one is opened
+# a version of an object, by `kept_name`
+KEPT = re.compile(r"(?P<object>.*[/\\][0-9a-f]{8})-[0-9a-f]{8}-(?P<name>[^/\\]+)", re.DOTALL)
 ADVICE = "Run the same command again."
 TOO_LARGE = "Split it, or copy it to a disk of this machine and name the file."
 
@@ -108,9 +112,20 @@ def _kept_open(address: str, settings: frozenset[tuple[str, str]]) -> ObjectStor
 
 def kept_name(stored: ObjectName) -> str:
     """Returns the name of the file that this version of the object is kept in."""
-    return (
-        f"{_hash(f'{stored.address}|{stored.key}|{stored.tag}')}-{safe_name(PurePosixPath(stored.key).name)}"
-    )
+    name = safe_name(PurePosixPath(stored.key).name)
+    return f"{_hash(f'{stored.address}|{stored.key}')}-{_hash(stored.tag)}-{name}"
+
+
+def counts_on(path: str, now: Collection[str]) -> bool:
+    """Returns whether a document's file of an earlier run is known, and no other version of it is listed."""
+    others = {one for one in now if one != path}
+    return is_known(path) and not (_object_of(path) and _object_of(path) in map(_object_of, others))
+
+
+def _object_of(path: str) -> str:
+    """Returns what all versions of an object that are kept in a folder share. Empty for other files."""
+    found = KEPT.fullmatch(path)
+    return f"{found['object']}-{found['name']}" if found else ""
 
 
 def _split(address: str) -> tuple[str, str]:
