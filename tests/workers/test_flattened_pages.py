@@ -19,7 +19,7 @@ from penstock.page import Page
 from penstock.region import Line, Region
 from penstock.stages.compose import Compose
 from penstock.stages.orient import Orient
-from penstock.store.schema import PAGES, page_from, storable
+from penstock.store.schema import PAGES, storable
 from penstock.workers.orient import OrientWorker
 from tests.support.photographed_text import known_page
 
@@ -83,7 +83,7 @@ def test_composed_regions_stand_on_the_photograph() -> None:
     row = result_row(done)
     assert row["flattened"] == "perspective 9°"
     assert row["regions"][0]["polygon"][0] == [120.0, 80.0]
-    assert page_from(storable(PAGES.to_row(done))).flattened == "perspective 9°"
+    assert PAGES.from_row(storable(PAGES.to_row(done))).flattened == "perspective 9°"
 
 
 def test_a_row_of_a_scan_says_nothing_of_flattening() -> None:

@@ -13,15 +13,7 @@ from penstock.errors import Failure
 from penstock.store import manifest
 from penstock.store.ledger import Ledger
 from penstock.store.out import Out
-from penstock.store.schema import (
-    FAILURE,
-    KEY,
-    Rows,
-    failure_row,
-    key_fields,
-    key_row,
-    num_failed_parts,
-)
+from penstock.store.schema import FAILURE, KEY, Rows, failure_row
 
 FOLDER = "enrich"
 SCHEMA = pa.schema(
@@ -34,29 +26,22 @@ SCHEMA = pa.schema(
 )
 
 
-def _to_row(block: EnrichedBlock) -> dict[str, Any]:
-    row = key_row(block)
-    if block.failure is not None:
-        return {**row, "failure": failure_row(block.failure)}
-    enrichment = block.enrichment.model_dump_json(exclude_defaults=True) if block.enrichment else None
+def _columns(block: EnrichedBlock) -> dict[str, Any]:
+    found = block.enrichment
     return {
-        **row,
-        "num_failed_regions": num_failed_parts(block),
-        "enrichment": enrichment,
+        "enrichment": found.model_dump_json(exclude_defaults=True) if found else None,
         "shortfalls": [failure_row(shortfall) for shortfall in block.shortfalls],
     }
 
 
-def _from_row(row: dict[str, Any]) -> EnrichedBlock:
-    key = key_fields(row)
-    if key["failure"] is not None:
-        return EnrichedBlock(**key)
-    enrichment = Enrichment.model_validate_json(row["enrichment"]) if row["enrichment"] else None
-    shortfalls = tuple(Failure(**shortfall) for shortfall in row["shortfalls"])
-    return EnrichedBlock(**key, enrichment=enrichment, shortfalls=shortfalls)
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "enrichment": Enrichment.model_validate_json(row["enrichment"]) if row["enrichment"] else None,
+        "shortfalls": tuple(Failure(**shortfall) for shortfall in row["shortfalls"]),
+    }
 
 
-BLOCKS: Rows[EnrichedBlock] = Rows(SCHEMA, _to_row, _from_row)
+BLOCKS: Rows[EnrichedBlock] = Rows(SCHEMA, EnrichedBlock, _columns, _fields)
 
 
 def lookup(out: Out) -> Callable[[str], Enrichment | None]:

@@ -14,16 +14,7 @@ from penstock.documents.fields.extraction import ExtractedDocument, Extraction, 
 from penstock.store.atomic_files import replacing
 from penstock.store.ledger import Ledger
 from penstock.store.out import Out
-from penstock.store.schema import (
-    FAILURE,
-    KEY,
-    Rows,
-    failure_from,
-    failure_row,
-    key_fields,
-    key_row,
-    num_failed_parts,
-)
+from penstock.store.schema import FAILURE, KEY, Rows, failure_from, failure_row
 
 FOLDER = "extracted"
 SCHEMA = pa.schema(
@@ -41,21 +32,14 @@ def home_of(schema_name: str) -> str:
     return f"{FOLDER}/{schema_name}"
 
 
-def _to_row(item: ExtractedDocument) -> dict[str, Any]:
-    row = key_row(item)
-    if item.failure is not None:
-        return {**row, "failure": failure_row(item.failure)}
+def _columns(item: ExtractedDocument) -> dict[str, Any]:
     found = json.dumps(asdict(item.extraction), ensure_ascii=False) if item.extraction else None
-    counts = {"num_failed_regions": num_failed_parts(item), "shortfall": failure_row(item.shortfall)}
-    return {**row, **counts, "extraction": found}
+    return {"extraction": found, "shortfall": failure_row(item.shortfall)}
 
 
-def _from_row(row: dict[str, Any]) -> ExtractedDocument:
-    key = key_fields(row)
-    if key["failure"] is not None:
-        return ExtractedDocument(**key)
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
     found = _extraction(json.loads(row["extraction"])) if row["extraction"] else None
-    return ExtractedDocument(**key, extraction=found, shortfall=failure_from(row["shortfall"]))
+    return {"extraction": found, "shortfall": failure_from(row["shortfall"])}
 
 
 def _extraction(value: dict[str, Any]) -> Extraction:
@@ -69,7 +53,7 @@ def _extraction(value: dict[str, Any]) -> Extraction:
     )
 
 
-EXTRACTED: Rows[ExtractedDocument] = Rows(SCHEMA, _to_row, _from_row)
+EXTRACTED: Rows[ExtractedDocument] = Rows(SCHEMA, ExtractedDocument, _columns, _fields)
 
 
 def read_extracted(out: Out, schema_name: str, ids: Iterable[str]) -> Iterator[ExtractedDocument]:

@@ -23,7 +23,7 @@ from penstock.region import MARGIN_LABELS, PICTURE_LABELS, Region, content_name
 from penstock.stages.embed import EmbeddedRegions
 from penstock.store.ledger import ITEMS_DIR, Entry
 from penstock.store.out import Out
-from penstock.store.schema import KEY, Rows, failure_row, key_fields, key_row
+from penstock.store.schema import KEY, Rows
 from penstock.store.shard_names import shards_in
 
 PAGES_HOME, QUERIES_HOME = "embed/pages", "embed/queries"
@@ -46,26 +46,20 @@ SCHEMA = pa.schema(
 )
 
 
-def _to_row(item: EmbeddedPage) -> dict[str, Any]:
-    row = key_row(item)
-    if item.failure is not None:
-        return {**row, "failure": failure_row(item.failure)}
-    names = [field.name for field in _PART]
-    parts = [{name: getattr(part, name) for name in names} for part in item.parts]
-    vectors = {name: getattr(item, name) for name in ("digest", "image_vector", "text_vector")}
-    return {**row, **vectors, "num_failed_regions": 0, "parts": parts}
+_VECTORS = ("digest", "image_vector", "text_vector")
 
 
-def _from_row(row: dict[str, Any]) -> EmbeddedPage:
-    key = key_fields(row)
-    if key["failure"] is not None:
-        return EmbeddedPage(**key)
+def _columns(item: EmbeddedPage) -> dict[str, Any]:
+    parts = [{field.name: getattr(part, field.name) for field in _PART} for part in item.parts]
+    return {**{name: getattr(item, name) for name in _VECTORS}, "parts": parts}
+
+
+def _fields(row: dict[str, Any]) -> dict[str, Any]:
     parts = tuple(VectorPart(words="", **part) for part in row["parts"])
-    vectors = {name: row[name] for name in ("digest", "image_vector", "text_vector")}
-    return EmbeddedPage(**key, **vectors, parts=parts)
+    return {**{name: row[name] for name in _VECTORS}, "parts": parts}
 
 
-VECTORS: Rows[EmbeddedPage] = Rows(SCHEMA, _to_row, _from_row)
+VECTORS: Rows[EmbeddedPage] = Rows(SCHEMA, EmbeddedPage, _columns, _fields)
 
 
 def list_pages(out: Out, regions: EmbeddedRegions = "visual") -> Iterator[EmbeddedPage]:

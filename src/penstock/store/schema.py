@@ -12,7 +12,6 @@ from typing import Any, Generic
 import pyarrow as pa
 
 from penstock.errors import Failure
-from penstock.item import Item
 from penstock.page import Page, PageAttempt, ReaderChoice
 from penstock.photo import Photo, PhotoObject
 from penstock.region import Asset, CellPlace, FormField, Line, Link, Region, Signals
@@ -166,12 +165,28 @@ _KEY_FIELDS = [name for name, _ in KEY if name != "kind"]
 
 @dataclass(frozen=True, slots=True)
 class Rows(Generic[ItemT]):
-    """How one pass writes its items: parsing keeps pages, embedding keeps vectors of the same ids."""
+    """How one pass writes its items: parsing keeps pages, embedding keeps vectors of the same ids.
+
+    `columns` and `fields` are what a row and its item have besides their key, unless the item failed.
+    """
 
     items: pa.Schema
-    to_row: Callable[[ItemT], dict[str, Any]]
-    from_row: Callable[[dict[str, Any]], ItemT]
+    kind: type[ItemT]
+    columns: Callable[[ItemT], dict[str, Any]]
+    fields: Callable[[dict[str, Any]], dict[str, Any]]
     failures: pa.Schema = FAILURES
+
+    def to_row(self, item: ItemT) -> dict[str, Any]:
+        """Returns a row of `items`, or of `failures` where the item failed."""
+        row = {**{name: getattr(item, name) for name in _KEY_FIELDS}, "kind": item.unit}
+        if item.failure is not None:
+            return {**row, "failure": failure_row(item.failure)}
+        return {**row, "num_failed_regions": sum(1 for _ in item.failed_parts()), **self.columns(item)}
+
+    def from_row(self, row: dict[str, Any]) -> ItemT:
+        key = {name: row[name] for name in _KEY_FIELDS}
+        failure = failure_from(row.get("failure"))
+        return self.kind(**key, failure=failure, **({} if failure else self.fields(row)))
 
 
 def storable(value: Any) -> Any:
@@ -188,17 +203,6 @@ def storable(value: Any) -> Any:
     return value
 
 
-def key_row(item: Item) -> dict[str, Any]:
-    """Returns the columns of `KEY`."""
-    return {**{name: getattr(item, name) for name in _KEY_FIELDS}, "kind": item.unit}
-
-
-def key_fields(row: dict[str, Any]) -> dict[str, Any]:
-    """Returns the fields every item has, from its row: its key, and its failure where it failed."""
-    fields = {name: row[name] for name in _KEY_FIELDS}
-    return {**fields, "failure": failure_from(row.get("failure"))}
-
-
 def failure_row(failure: Failure | None) -> dict[str, Any] | None:
     return asdict(failure) if failure is not None else None
 
@@ -207,18 +211,9 @@ def failure_from(row: dict[str, Any] | None) -> Failure | None:
     return Failure(**row) if row is not None else None
 
 
-def num_failed_parts(item: Item) -> int:
-    return sum(1 for _ in item.failed_parts())
-
-
-def _to_row(item: Page | Photo) -> dict[str, Any]:
-    """Returns a row of `ITEMS`, or of `FAILURES` where the item failed."""
-    row = key_row(item)
-    if item.failure is not None:
-        return {**row, "failure": failure_row(item.failure)}
-    picture = {name: getattr(item, name) for name in _PICTURE_NAMES}
-    row = {**row, **picture, "num_failed_regions": num_failed_parts(item)}
-    return {**row, **(_page_columns(item) if isinstance(item, Page) else _photo_columns(item))}
+def _picture_columns(item: Page | Photo) -> dict[str, Any]:
+    own = _page_columns(item) if isinstance(item, Page) else _photo_columns(item)
+    return {**{name: getattr(item, name) for name in _PICTURE_NAMES}, **own}
 
 
 def _page_columns(page: Page) -> dict[str, Any]:
@@ -240,41 +235,37 @@ def _photo_columns(photo: Photo) -> dict[str, Any]:
     return {"regions": [], "markdown": "", "objects": [_object_row(thing) for thing in photo.objects] or None}
 
 
-def page_from(row: dict[str, Any]) -> Page:
-    key = key_fields(row)
-    if key["failure"] is not None:
-        return Page(**key)
-    return Page(
-        **key,
+def _page_fields(row: dict[str, Any]) -> dict[str, Any]:
+    return {
         **{name: row[name] for name in _PICTURE_NAMES},
-        regions=tuple(_region(region) for region in row["regions"]),
-        markdown=row["markdown"],
-        attempts=tuple(_attempt(each) for each in row.get("attempts") or ()),
-        raw_answer=_asset(row.get("raw_answer_path")),
-        shortfall=failure_from(row.get("shortfall")),
-        flattened=row.get("flattened") or "",
-        layer_fault=row.get("layer_fault") or "",
-        layout=row.get("layout") or "",
-        choice=ReaderChoice(**row["choice"]) if row.get("choice") else None,
-        form=tuple(FormField(**{**field, "box": tuple(field["box"])}) for field in row.get("form") or ()),
-    )
+        "regions": tuple(_region(region) for region in row["regions"]),
+        "markdown": row["markdown"],
+        "attempts": tuple(_attempt(each) for each in row.get("attempts") or ()),
+        "raw_answer": _asset(row.get("raw_answer_path")),
+        "shortfall": failure_from(row.get("shortfall")),
+        "flattened": row.get("flattened") or "",
+        "layer_fault": row.get("layer_fault") or "",
+        "layout": row.get("layout") or "",
+        "choice": ReaderChoice(**row["choice"]) if row.get("choice") else None,
+        "form": tuple(FormField(**{**field, "box": tuple(field["box"])}) for field in row.get("form") or ()),
+    }
 
 
-def photo_from(row: dict[str, Any]) -> Photo:
-    key = key_fields(row)
-    if key["failure"] is not None:
-        return Photo(**key)
+def _photo_fields(row: dict[str, Any]) -> dict[str, Any]:
     objects = tuple(_object(thing) for thing in row.get("objects") or ())
-    return Photo(**key, **{name: row[name] for name in _PICTURE_NAMES}, objects=objects)
+    return {**{name: row[name] for name in _PICTURE_NAMES}, "objects": objects}
 
 
-def _page_or_photo(row: dict[str, Any]) -> Page | Photo:
-    return photo_from(row) if row["kind"] == Photo.unit else page_from(row)
+PAGES: Rows[Page] = Rows(ITEMS, Page, _picture_columns, _page_fields)
+PHOTOS: Rows[Photo] = Rows(ITEMS, Photo, _picture_columns, _photo_fields)
 
 
-PAGES: Rows[Page] = Rows(ITEMS, _to_row, page_from)
-PHOTOS: Rows[Photo] = Rows(ITEMS, _to_row, photo_from)
-PAGES_OR_PHOTOS: Rows[Page | Photo] = Rows(ITEMS, _to_row, _page_or_photo)
+class _PagesOrPhotos(Rows[Page | Photo]):
+    def from_row(self, row: dict[str, Any]) -> Page | Photo:
+        return (PHOTOS if row["kind"] == Photo.unit else PAGES).from_row(row)
+
+
+PAGES_OR_PHOTOS = _PagesOrPhotos(ITEMS, Page, _picture_columns, _page_fields)
 
 
 def _region_row(region: Region) -> dict[str, Any]:
