@@ -15,6 +15,7 @@ from penstock.box import Box
 from penstock.documents.docjson.model import Table
 from penstock.documents.docjson.table import read_table
 from penstock.documents.fields.labels import fold
+from penstock.documents.text.runs import runs_of
 from penstock.page import Page
 from penstock.region import FormField, Region
 
@@ -144,12 +145,10 @@ def _distance(box: Box, x: float, y: float) -> float:
 def _rows(page: Page) -> list[VisualRow]:
     pieces = [piece for region in page.regions for piece in _pieces(page, region)]
     upright = [one for one in pieces if not _is_vertical(one)]
-    rows: list[list[RowPiece]] = []
-    for piece in sorted(upright, key=lambda one: one.box[1] + one.box[3]):
-        if rows and len(rows[-1]) < MAX_ROW_PIECES and _stand_together(rows[-1][0], piece):
-            rows[-1].append(piece)
-        else:
-            rows.append([piece])
+    rows = runs_of(
+        sorted(upright, key=lambda one: one.box[1] + one.box[3]),
+        lambda row, piece: len(row) < MAX_ROW_PIECES and _stand_together(row[0], piece),
+    )
     vertical = [[one] for one in pieces if _is_vertical(one)]
     return [
         VisualRow(page.number, tuple(sorted(row, key=lambda one: one.box[0]))) for row in [*rows, *vertical]

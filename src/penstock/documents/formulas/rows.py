@@ -8,6 +8,7 @@ from statistics import median_low
 
 from penstock.documents.formulas.marks import AXIS, BARS, Mark
 from penstock.documents.formulas.signs import CLOSING, OPENING
+from penstock.documents.text.runs import runs_of
 
 SCRIPT = 0.85  # of the row's size: smaller signs may be scripts
 RAISED, LOWERED = 0.1, 0.05  # of the size: off the baseline by so much is a script
@@ -37,11 +38,7 @@ def rows_of(marks: Sequence[Mark]) -> list[list[Mark]]:
         return []
     size = max(mark.size for mark in marks)
     large = sorted((mark for mark in marks if mark.size >= SCRIPT * size), key=lambda mark: mark.baseline)
-    rows: list[list[Mark]] = [[large[0]]]
-    for mark in large[1:]:
-        if mark.baseline - rows[-1][-1].baseline > ROW_STEP * size:
-            rows.append([])
-        rows[-1].append(mark)
+    rows = runs_of(large, lambda row, mark: mark.baseline - row[-1].baseline <= ROW_STEP * size)
     axes = [sum(mark.baseline for mark in row) / len(row) - AXIS * size for row in rows]
     for mark in marks:
         if mark.size < SCRIPT * size:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from penstock.documents.grounding.anchors import Anchor, Dialect, find_anchors
 from penstock.documents.grounding.grid import GridBox, Quads, around, in_pixels, on_grid, quads
 from penstock.documents.grounding.repetition import cut_lines, cut_tail, runs
+from penstock.documents.text.runs import runs_of
 
 MAX_ANSWER = 400_000  # characters; 8,192 tokens are some 30,000
 MAX_ALIKE = 3  # equal blocks in a row; a fourth is a loop
@@ -116,15 +117,7 @@ def _label(written: str | None) -> tuple[str, str]:
 
 def _stacks(blocks: list[Grounded]) -> list[list[Grounded]]:
     """Anchors that follow each other without content, with the one that has it, are read together."""
-    stacks: list[list[Grounded]] = []
-    open_stack = False
-    for block in blocks:
-        if open_stack:
-            stacks[-1].append(block)
-        else:
-            stacks.append([block])
-        open_stack = not block.content and block.label != ""
-    return stacks
+    return runs_of(blocks, lambda stack, block: not stack[-1].content and stack[-1].label != "")
 
 
 _TABLE_START = re.compile(r"<table\b|^\|.*\|[ \t]*$", re.IGNORECASE | re.MULTILINE)

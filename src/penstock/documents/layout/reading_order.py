@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from penstock.box import Box, enclosing
 from penstock.documents.text.columns import WhiteSpace, xy_cut
+from penstock.documents.text.runs import runs_of
 from penstock.region import PICTURE_LABELS
 
 # Fractions of the page's width or height.
@@ -84,12 +85,8 @@ def _rank(label: str, box: Box, height: float) -> int:
 
 def _rows(boxes: Sequence[Box], indices: list[int]) -> list[int]:
     """Top to bottom, and left to right where boxes stand side by side."""
-    rows: list[list[int]] = []
-    for i in sorted(indices, key=lambda i: (boxes[i][1], boxes[i][0])):
-        if rows and _overlap(boxes[rows[-1][0]], boxes[i], 1) > 0.5:
-            rows[-1].append(i)
-        else:
-            rows.append([i])
+    ranked = sorted(indices, key=lambda i: (boxes[i][1], boxes[i][0]))
+    rows = runs_of(ranked, lambda row, i: _overlap(boxes[row[0]], boxes[i], 1) > 0.5)
     return [i for row in rows for i in sorted(row, key=lambda i: boxes[i][0])]
 
 

@@ -17,6 +17,7 @@ from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.layout.relabel import FORMULA_NUMBER
 from penstock.documents.reading.page_reading import Draft
 from penstock.documents.text.lines import rows_of
+from penstock.documents.text.runs import runs_of
 from penstock.region import FORMULA_LABELS, TextLine
 from penstock.scripts import has_syllable, is_unspaced
 
@@ -172,16 +173,14 @@ def _is_plain_text(row: Row) -> bool:
 
 def _formulas(run: Sequence[int], rows: Sequence[Row], columns: PageColumns) -> list[list[int]]:
     """Rows one after the other as formulas: apart where white stands between, or where each has a number."""
-    groups = [[run[0]]]
-    for i in run[1:]:
-        above = [rows[j] for j in groups[-1]]
+
+    def goes_on(group: list[int], i: int) -> bool:
+        above = [rows[j] for j in group]
         white = rows[i].box[1] - max(row.box[3] for row in above)
         numbered = columns.has_number(rows[i]) and any(columns.has_number(row) for row in above)
-        if white > APART * columns.em or numbered:
-            groups.append([i])
-        else:
-            groups[-1].append(i)
-    return groups
+        return white <= APART * columns.em and not numbered
+
+    return runs_of(run, goes_on)
 
 
 def _part(draft: Draft, formula: bool, rows: Sequence[Row], columns: PageColumns) -> Draft:

@@ -14,6 +14,7 @@ from penstock.box import Box, enclosing, holds_middle
 from penstock.documents.tables.ruled import MAX_LINES, TOUCH, Ruling
 from penstock.documents.text.blocks import Fragment
 from penstock.documents.text.columns import gutters
+from penstock.documents.text.runs import runs_of
 from penstock.region import NOWHERE, TableCell
 from penstock.scripts import is_unspaced
 
@@ -39,17 +40,12 @@ class AlignedTable:
 
 def tables_in_rows(rows: Sequence[Sequence[Fragment]], em: float) -> list[AlignedTable]:
     """The tables among rows that are already split at gutters."""
-    found = []
-    run: list[Sequence[Fragment]] = []
-    for row in [*rows, ()]:
-        if len(row) >= MIN_COLUMNS and (not run or _follows(run[-1], row, em)):
-            run.append(row)
-            continue
-        table = _table(run, em, MIN_COLUMNS)
-        if table is not None:
-            found.append(table)
-        run = [row] if len(row) >= MIN_COLUMNS else []
-    return found
+    runs = runs_of(
+        rows,
+        lambda run, row: min(len(run[-1]), len(row)) >= MIN_COLUMNS and _follows(run[-1], row, em),
+    )
+    tables = [_table(run, em, MIN_COLUMNS) for run in runs]
+    return [table for table in tables if table is not None]
 
 
 def _follows(above: Sequence[Fragment], below: Sequence[Fragment], em: float) -> bool:

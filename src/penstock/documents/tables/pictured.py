@@ -14,6 +14,7 @@ from statistics import median
 from penstock.box import Box, HasBox, area, enclosing, iou, shared_area
 from penstock.documents.tables.drawn import DrawnGrid
 from penstock.documents.text.lines import rows_of
+from penstock.documents.text.runs import runs_of
 from penstock.region import FORMULA_LABELS, PICTURE_LABELS, LineBox, Region, TableCell, TableGrid
 
 MIN_ROWS, MIN_COLUMNS = 2, 2
@@ -125,12 +126,7 @@ def structure_of(cells: Sequence[Box], em: float) -> TableGrid:
 
 
 def _edges(values: Sequence[float], em: float) -> list[float]:
-    runs: list[list[float]] = []
-    for value in sorted(values):
-        if runs and value - runs[-1][-1] <= SAME_EDGE * em:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
+    runs = runs_of(sorted(values), lambda run, value: value - run[-1] <= SAME_EDGE * em)
     return [sum(run) / len(run) for run in runs]
 
 

@@ -15,6 +15,7 @@ from itertools import groupby, pairwise
 from penstock.box import Box
 from penstock.documents.tables.word_columns import column_edges, type_height
 from penstock.documents.text.lines import row_text, rows_of_words
+from penstock.documents.text.runs import runs_of
 from penstock.region import TableCell, Word
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
@@ -78,13 +79,7 @@ def _joined(lines: list[Ruling]) -> list[Ruling]:
 
 def _near(lines: list[Ruling]) -> list[list[Ruling]]:
     """Runs of lines at the same position, within TOUCH of the run's first."""
-    runs: list[list[Ruling]] = []
-    for line in lines:
-        if runs and line.at - runs[-1][0].at <= TOUCH:
-            runs[-1].append(line)
-        else:
-            runs.append([line])
-    return runs
+    return runs_of(lines, lambda run, line: line.at - run[0].at <= TOUCH)
 
 
 def grids(strokes: Sequence[Box]) -> list[RuledGrid]:

@@ -6,9 +6,9 @@ A gutter is white that nearly all rows share: a heading over several columns may
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from statistics import median
 
+from penstock.documents.text.runs import runs_of
 from penstock.region import Word
 
 # In units of the type's height.
@@ -54,10 +54,4 @@ def _covered(row: Sequence[Word]) -> list[tuple[float, int]]:
 
 def split_at_white(row: Sequence[Word], white: float) -> list[list[Word]]:
     """The row cut at white of at least this width."""
-    parts = [[row[0]]]
-    for a, b in pairwise(row):
-        if b.box[0] - a.box[2] >= white:
-            parts.append([b])
-        else:
-            parts[-1].append(b)
-    return parts
+    return runs_of(row, lambda part, word: word.box[0] - part[-1].box[2] < white)

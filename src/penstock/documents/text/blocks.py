@@ -20,6 +20,7 @@ from penstock.documents.text.lines import (
     rows_of,
     rows_of_words,
 )
+from penstock.documents.text.runs import runs_of
 from penstock.region import Line, Word
 
 # In units of the font size, unless the comment names another unit.
@@ -200,12 +201,7 @@ def blocks_of(lines: Sequence[Fragment]) -> list[TextBlock]:
         return []
     left, right = min(f.box[0] for f in lines), max(f.box[2] for f in lines)
     pitch = _pitch(lines)
-    blocks = [[lines[0]]]
-    for line in lines[1:]:
-        if _starts_block(blocks[-1], line, left, right, pitch):
-            blocks.append([line])
-        else:
-            blocks[-1].append(line)
+    blocks = runs_of(lines, lambda block, line: not _starts_block(block, line, left, right, pitch))
     return [_block(block) for block in blocks]
 
 

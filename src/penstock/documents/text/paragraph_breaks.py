@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from penstock.box import Box, enclosing
 from penstock.documents.layout.labels import LEADER
+from penstock.documents.text.runs import runs_of
 from penstock.region import Line
 from penstock.scripts import UNSPACED, is_unspaced, reads_right_to_left
 
@@ -86,12 +87,7 @@ def _is_by_line(rows: Sequence[_TextRow]) -> bool:
 
 
 def _rows(lines: Sequence[Line]) -> list[_TextRow]:
-    rows: list[list[Line]] = []
-    for line in lines:
-        if rows and _same_row(rows[-1][-1], line):
-            rows[-1].append(line)
-        else:
-            rows.append([line])
+    rows = runs_of(lines, lambda row, line: _same_row(row[-1], line))
     return [_TextRow(tuple(row), enclosing([line.box for line in row])) for row in rows]
 
 
