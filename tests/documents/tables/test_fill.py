@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import product
 
 from penstock.documents.tables import fill as filling
-from penstock.documents.tables.fill import TextPiece
 from penstock.documents.tables.html import to_html
-from penstock.region import TableCell, TableGrid
+from penstock.region import Line, TableCell, TableGrid
 
 
 def structure(rows: int, cols: int, pitch: float) -> TableGrid:
@@ -18,14 +17,14 @@ def structure(rows: int, cols: int, pitch: float) -> TableGrid:
     return TableGrid(rows, cols, tuple(cells), 1)
 
 
-def text(rows: int, cols: int) -> list[TextPiece]:
+def text(rows: int, cols: int) -> list[Line]:
     return [
-        TextPiece(f"{r}{c}", (c * 100.0, r * 30.0, c * 100.0 + 60, r * 30.0 + 20))
+        Line(text=f"{r}{c}", box=(c * 100.0, r * 30.0, c * 100.0 + 60, r * 30.0 + 20))
         for r, c in product(range(rows), range(cols))
     ]
 
 
-def fill(grid: TableGrid, lines: list[TextPiece]) -> str:
+def fill(grid: TableGrid, lines: list[Line]) -> str:
     return to_html(filling.fill(grid, lines))
 
 
@@ -56,7 +55,7 @@ def test_an_empty_row_beside_a_doubled_one_gives_way_to_the_rows_of_the_text() -
 
 
 def test_a_cell_of_two_lines_keeps_them() -> None:
-    lines = [*text(2, 2), TextPiece("more", (100.0, 50.0, 160.0, 68.0))]
+    lines = [*text(2, 2), Line(text="more", box=(100.0, 50.0, 160.0, 68.0))]
     two = TableGrid(
         2,
         2,
@@ -70,5 +69,5 @@ def test_a_cell_of_two_lines_keeps_them() -> None:
 
 
 def test_an_upright_line_beside_the_rows_makes_no_row() -> None:
-    upright = TextPiece("side", (-40.0, 0.0, -10.0, 150.0))
+    upright = Line(text="side", box=(-40.0, 0.0, -10.0, 150.0))
     assert rows_of(fill(structure(6, 2, 24.0), [*text(6, 2), upright]))[-1] == "50"

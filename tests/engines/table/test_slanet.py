@@ -6,7 +6,6 @@ import html
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
@@ -21,17 +20,13 @@ from penstock.documents.tables.fill import from_lines
 from penstock.documents.tables.html import to_html
 from penstock.engines.table.slanet import SlanetTable, decode
 from penstock.errors import EngineError, MissingModel
-from penstock.region import TableCell, TableGrid
+from penstock.region import Line, TableCell, TableGrid
 
 TOKENS = ["sos", "<tr>", "</tr>", "<td", ">", "</td>", ' colspan="2"', ' rowspan="3"', "<td></td>", "eos"]
 
 
-@dataclass(frozen=True)
-class Line:
-    text: str
-    box: Box
-    confidence: float | None = None
-    other: str = ""
+def line(text: str, box: Box) -> Line:
+    return Line(text=text, box=box)
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +73,7 @@ def drawn(rows: int, cols: int) -> tuple[np.ndarray, list[Line]]:
             cv2.rectangle(picture, (x, y), (right, y + 40), (0, 0, 0), 1)
             text = f"item {row}{col}" if row < rows else "all of these taken together"
             cv2.putText(picture, text, (x + 10, y + 27), cv2.FONT_HERSHEY_SIMPLEX, 0.6, (0, 0, 0), 1)
-            lines.append(Line(text, (x + 10, y + 10, x + 10 + 12 * len(text), y + 30)))
+            lines.append(line(text, (x + 10, y + 10, x + 10 + 12 * len(text), y + 30)))
     return picture, lines
 
 
@@ -119,7 +114,7 @@ def test_published_tables_have_the_published_structure(slanet: SlanetTable, shar
 @pytest.mark.parametrize("shape", [(1, 1), (2, 900), (900, 2), (488, 488)])
 def test_a_picture_without_a_table_is_borne(slanet: SlanetTable, shape: tuple[int, int]) -> None:
     structure = slanet.structure(np.full((*shape, 3), 255, np.uint8))
-    assert fill(structure, [Line("a", (0, 0, 1, 1))]).count("a</td>") == 1
+    assert fill(structure, [line("a", (0, 0, 1, 1))]).count("a</td>") == 1
 
 
 def test_a_picture_without_pixels_is_a_sentence(slanet: SlanetTable) -> None:
@@ -157,23 +152,23 @@ def test_a_table_cut_off_before_its_end_is_not_believed() -> None:
 
 def test_lines_of_a_cell_are_joined_in_reading_order() -> None:
     lines = [
-        Line("second", (10, 22, 80, 36)),
-        Line("of it", (60, 3, 90, 18)),
-        Line("first", (10, 2, 50, 18)),
-        Line("옆", (110, 10, 150, 30)),
+        line("second", (10, 22, 80, 36)),
+        line("of it", (60, 3, 90, 18)),
+        line("first", (10, 2, 50, 18)),
+        line("옆", (110, 10, 150, 30)),
     ]
     assert texts(fill(grid(1, 2), lines)) == [["first of it second", "옆"]]
 
 
 def test_chinese_lines_are_joined_without_a_space_and_korean_with_one() -> None:
-    lines = [Line("图表", (0, 0, 50, 15)), Line("数据", (0, 20, 50, 35))]
+    lines = [line("图表", (0, 0, 50, 15)), line("数据", (0, 20, 50, 35))]
     assert texts(fill(grid(1, 1), lines)) == [["图表数据"]]
-    lines = [Line("조사", (0, 0, 50, 15)), Line("결과", (0, 20, 50, 35))]
+    lines = [line("조사", (0, 0, 50, 15)), line("결과", (0, 20, 50, 35))]
     assert texts(fill(grid(1, 1), lines)) == [["조사 결과"]]
 
 
 def test_text_is_escaped() -> None:
-    assert fill(grid(1, 2), [Line('<b> & "x"', (5, 5, 90, 30))]).startswith(
+    assert fill(grid(1, 2), [line('<b> & "x"', (5, 5, 90, 30))]).startswith(
         '<table><tr><td>&lt;b&gt; &amp; "x"</td>'
     )
 
@@ -182,25 +177,25 @@ def test_an_empty_wide_first_row_goes_and_one_with_text_stays() -> None:
     head = TableCell(0, 0, column_span=2, box=(0, 0, 200, 10))
     rest = tuple(TableCell(1, c, box=(100.0 * c, 12, 100.0 * c + 100, 40)) for c in range(2))
     ghost = TableGrid(2, 2, (head, *rest))
-    body = [Line("a", (5, 15, 20, 35)), Line("b", (105, 15, 120, 35))]
+    body = [line("a", (5, 15, 20, 35)), line("b", (105, 15, 120, 35))]
     assert fill(ghost, body) == "<table><tr><td>a</td><td>b</td></tr></table>"
-    titled = fill(ghost, [Line("Title", (50, 1, 150, 9)), *body])
+    titled = fill(ghost, [line("Title", (50, 1, 150, 9)), *body])
     assert titled.startswith('<table><tr><td colspan="2">Title</td></tr>')
 
 
 def test_a_row_of_numbers_read_as_one_line_is_split_and_a_phrase_is_not() -> None:
-    assert texts(fill(grid(1, 3), [Line("12.5 300 47%", (10, 10, 290, 30))])) == [["12.5", "300", "47%"]]
-    assert texts(fill(grid(1, 3), [Line("sum of all parts", (10, 10, 290, 30))]))[0].count("") == 2
+    assert texts(fill(grid(1, 3), [line("12.5 300 47%", (10, 10, 290, 30))])) == [["12.5", "300", "47%"]]
+    assert texts(fill(grid(1, 3), [line("sum of all parts", (10, 10, 290, 30))]))[0].count("") == 2
 
 
 def test_a_line_outside_every_cell_goes_to_the_nearest() -> None:
-    assert texts(fill(grid(2, 2), [Line("note", (150, 300, 190, 320))])) == [["", ""], ["", "note"]]
+    assert texts(fill(grid(2, 2), [line("note", (150, 300, 190, 320))])) == [["", ""], ["", "note"]]
 
 
 def test_without_a_structure_the_lines_make_the_grid() -> None:
-    lines = [Line("A title over all of the table", (0, 0, 300, 15))]
+    lines = [line("A title over all of the table", (0, 0, 300, 15))]
     lines += [
-        Line(f"{r}{c}", (100.0 * c, 20.0 + 20 * r, 100.0 * c + 60, 35.0 + 20 * r))
+        line(f"{r}{c}", (100.0 * c, 20.0 + 20 * r, 100.0 * c + 60, 35.0 + 20 * r))
         for r in range(3)
         for c in range(3)
     ]
@@ -212,7 +207,7 @@ def test_without_a_structure_the_lines_make_the_grid() -> None:
 
 def test_one_column_is_not_believed_when_lines_stand_in_two() -> None:
     lines = [
-        Line(t, (x, y, x + 40.0, y + 15.0))
+        line(t, (x, y, x + 40.0, y + 15.0))
         for t, x, y in (("a", 0.0, 0.0), ("b", 99.0, 0.0), ("c", 0.0, 30.0))
     ]
     assert texts(fill(grid(2, 1), lines)) == [["a", "b"], ["c", ""]]
@@ -225,7 +220,7 @@ spans = st.tuples(*[st.floats(-50, 500)] * 2, *[st.floats(1, 300)] * 2).map(
 
 
 @given(
-    st.lists(st.builds(Line, words, spans), max_size=12),
+    st.lists(st.builds(line, words, spans), max_size=12),
     st.sampled_from([grid(0, 0), grid(1, 1), grid(3, 4)]),
 )
 def test_no_letter_is_lost_or_doubled(lines: Sequence[Line], structure: TableGrid) -> None:

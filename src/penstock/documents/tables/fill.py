@@ -7,12 +7,11 @@ alone. No line is ever lost: one that lies in no cell goes to the nearest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
-from typing import Protocol
 
 from penstock.box import Box
-from penstock.region import TableCell, TableGrid
+from penstock.region import Line, TableCell, TableGrid
 from penstock.scripts import is_syllable
 
 SPLIT_BELOW = 0.7  # a line with this much of its width in one cell belongs to it whole
@@ -22,45 +21,18 @@ ROW_OVERLAP = 0.5  # lines that share this much of the lower one's height stand 
 UNSPACED = (("\u3000", "\u30ff"), ("\u3400", "\u9fff"), ("\uf900", "\ufaff"), ("\uff00", "\uffef"))
 
 
-class PlacedText(Protocol):
-    """A text with its box, whoever read it."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def box(self) -> Box: ...
-    @property
-    def confidence(self) -> float | None: ...
-    @property
-    def other(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class TextPiece:
-    """A line of text, or the words of one that stand in one cell."""
-
-    text: str
-    box: Box
-    confidence: float | None = None
-    other: str = ""
-
-
-def fill(grid: TableGrid, lines: Sequence[PlacedText]) -> list[TableCell]:
+def fill(grid: TableGrid, lines: Sequence[Line]) -> list[TableCell]:
     """Returns the cells, every line in the one it overlaps best, in reading order.
 
     Without a grid, or with one column where the lines stand in several, the grid is made from
     where the lines stand.
     """
-    pieces = [
-        TextPiece(line.text.strip(), line.box, line.confidence, line.other)
-        for line in lines
-        if line.text.strip()
-    ]
+    pieces = [replace(line, text=line.text.strip()) for line in lines if line.text.strip()]
     if grid.columns < 2:
         made = from_lines(lines)
         grid = made if made.columns > grid.columns else grid
     grid = _with_rows_of_text(grid, lines)
-    held: dict[TableCell, list[TextPiece]] = {cell: [] for cell in grid.cells}
+    held: dict[TableCell, list[Line]] = {cell: [] for cell in grid.cells}
     for piece in pieces:
         for part, cell in _placed(piece, grid.cells):
             held[cell].append(part)
@@ -76,19 +48,19 @@ def fill(grid: TableGrid, lines: Sequence[PlacedText]) -> list[TableCell]:
     return _without_empty_head(cells)
 
 
-def _least_confidence(pieces: Iterable[TextPiece]) -> float | None:
+def _least_confidence(pieces: Iterable[Line]) -> float | None:
     """Returns that of the worst piece: one wrong figure makes a cell wrong."""
     return min((piece.confidence for piece in pieces if piece.confidence is not None), default=None)
 
 
-def _other(pieces: Sequence[TextPiece]) -> str:
+def _other(pieces: Sequence[Line]) -> str:
     """Returns what a second reader read in the cell; nothing where both read the same."""
     if not any(piece.other for piece in pieces):
         return ""
     return joined([replace(piece, text=piece.other or piece.text) for piece in pieces])
 
 
-def _with_rows_of_text(grid: TableGrid, lines: Sequence[PlacedText]) -> TableGrid:
+def _with_rows_of_text(grid: TableGrid, lines: Sequence[Line]) -> TableGrid:
     """The grid with its rows where the text's are, if it has as many: a network's boxes drift.
 
     A row without text beside one with two of text is a miscount of the network: the grid is the text's then.
@@ -108,7 +80,7 @@ def _with_rows_of_text(grid: TableGrid, lines: Sequence[PlacedText]) -> TableGri
     return grid
 
 
-def _level(lines: Sequence[PlacedText]) -> list[PlacedText]:
+def _level(lines: Sequence[Line]) -> list[Line]:
     """The lines without those that stand upright beside several rows."""
     usual = median(line.box[3] - line.box[1] for line in lines) if lines else 0.0
     return [line for line in lines if line.box[3] - line.box[1] <= TALL * usual]
@@ -123,7 +95,7 @@ def _at_height(box: Box, row: tuple[float, float]) -> Box:
     return (box[0], row[0], box[2], row[1])
 
 
-def from_lines(lines: Iterable[PlacedText]) -> TableGrid:
+def from_lines(lines: Iterable[Line]) -> TableGrid:
     """A grid without spans from the lines alone: rows by height, columns by the gaps rows share."""
     boxes = [line.box for line in lines if line.text.strip()]
     rows = _bands([(box[1], box[3]) for box in boxes], ROW_OVERLAP)
@@ -138,12 +110,12 @@ def from_lines(lines: Iterable[PlacedText]) -> TableGrid:
     return TableGrid(len(rows), len(columns), tuple(cells))
 
 
-def joined(pieces: Sequence[TextPiece]) -> str:
+def joined(pieces: Sequence[Line]) -> str:
     """The text of one cell in reading order, its line ends closed."""
     rows = _bands([(piece.box[1], piece.box[3]) for piece in pieces], ROW_OVERLAP)
     middles = [(top + bottom) / 2 for top, bottom in rows]
 
-    def place(piece: TextPiece) -> tuple[int, float]:
+    def place(piece: Line) -> tuple[int, float]:
         middle = (piece.box[1] + piece.box[3]) / 2
         nearest = min(range(len(middles)), key=lambda row: abs(middles[row] - middle))
         return nearest, piece.box[0]
@@ -163,14 +135,14 @@ def _without_empty_head(cells: list[TableCell]) -> list[TableCell]:
     return [cell._replace(row=cell.row - 1) for cell in cells if cell.row > 0]
 
 
-def _placed(piece: TextPiece, cells: Sequence[TableCell]) -> list[tuple[TextPiece, TableCell]]:
+def _placed(piece: Line, cells: Sequence[TableCell]) -> list[tuple[Line, TableCell]]:
     """The piece with its cell, or its words with theirs where a row of numbers was read as one line."""
     best = min(cells, key=lambda cell: _misfit(piece.box, cell.box))
     width = piece.box[2] - piece.box[0]
     if _common(piece.box, best.box, 0) >= SPLIT_BELOW * width or not _is_numbers(piece.text):
         return [(piece, best)]
     beside = [cell for cell in cells if _is_beside(piece.box, cell.box)] or [best]
-    found: list[tuple[TextPiece, TableCell]] = []
+    found: list[tuple[Line, TableCell]] = []
     for word in _words(piece):
         cell = min(beside, key=lambda cell: _misfit(word.box, cell.box))
         if found and found[-1][1] == cell:
@@ -181,7 +153,7 @@ def _placed(piece: TextPiece, cells: Sequence[TableCell]) -> list[tuple[TextPiec
     return found
 
 
-def _appended(before: TextPiece, word: TextPiece) -> TextPiece:
+def _appended(before: Line, word: Line) -> Line:
     box = (before.box[0], before.box[1], word.box[2], word.box[3])
     text, other = f"{before.text} {word.text}", ""
     if before.other or word.other:
@@ -199,7 +171,7 @@ def _is_beside(a: Box, b: Box) -> bool:
     return _common(a, b, 1) > ROW_OVERLAP * min(a[3] - a[1], b[3] - b[1])
 
 
-def _words(piece: TextPiece) -> list[TextPiece]:
+def _words(piece: Line) -> list[Line]:
     """The words with the boxes they would have if all letters were of one of two widths."""
     left, top, right, bottom = piece.box
     steps = [2.0 if _is_unspaced(letter) or is_syllable(letter) else 1.0 for letter in piece.text]
