@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from penstock.documents.text.text_layer import MIN_PICTURE, trust
+from penstock.documents.text.text_layer import MIN_PICTURE, layer_doubt
 from penstock.engines.image import decode
 from penstock.engines.image.decode import Encoded, Picture, PictureFile
 from penstock.engines.pdf.file import PdfFile
@@ -222,7 +222,7 @@ def _needs_no_picture(item: PictureItem) -> bool:
     min_area = MIN_PICTURE * item.width * item.height
     if layer is None or any((x1 - x0) * (y1 - y0) > min_area for x0, y0, x1, y1 in layer.pictures):
         return False
-    return trust(layer).ok
+    return not layer_doubt(layer)
 
 
 def _where(item: PictureItem) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.documents.layout.rules import regions_by_rules
-from penstock.documents.text.text_layer import trust
+from penstock.documents.text.text_layer import layer_doubt
 from penstock.page import Page
 from penstock.stage import Worker
 from penstock.stages.rules import RulesLayout
@@ -22,6 +22,6 @@ class RulesWorker(Worker[Page]):
 
 
 def _laid_out(page: Page) -> Page:
-    if page.layer is None or not trust(page.layer).ok:
+    if page.layer is None or layer_doubt(page.layer):
         return page
     return replace(page, regions=tuple(regions_by_rules(page.layer, page.width, page.height)))

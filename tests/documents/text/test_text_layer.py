@@ -16,9 +16,9 @@ from penstock.documents.text.text_layer import (
     assign,
     coverage,
     distribute,
+    layer_doubt,
     lines_from,
     lines_not_in_layer,
-    trust,
 )
 from penstock.region import Line, TextLayer, Word
 
@@ -48,17 +48,17 @@ def layer_of(text: str) -> TextLayer:
 
 @pytest.mark.parametrize("text", [ENGLISH, KOREAN])
 def test_plain_text_is_trusted(text: str) -> None:
-    assert trust(layer_of(text)).ok
+    assert not layer_doubt(layer_of(text))
 
 
 def test_a_page_without_words_is_not_trusted_and_says_so() -> None:
-    assert trust(TextLayer()).reason == "no text layer"
+    assert layer_doubt(TextLayer()) == "no text layer"
 
 
 @pytest.mark.parametrize("shift", [-29, 3, 4, 13])
 def test_shifted_latin_letters_are_garbled(shift: int) -> None:
     shifted = "".join(chr(ord(c) + shift) if c.isalpha() else c for c in ENGLISH)
-    assert not trust(layer_of(shifted)).ok
+    assert layer_doubt(layer_of(shifted))
 
 
 @pytest.mark.parametrize("shift", [7, 1001, -560])
@@ -66,27 +66,27 @@ def test_shifted_hangul_is_garbled(shift: int) -> None:
     shifted = "".join(
         chr(0xAC00 + (ord(c) - 0xAC00 + shift) % 11172) if "가" <= c <= "힣" else c for c in KOREAN
     )
-    assert not trust(layer_of(shifted)).ok
+    assert layer_doubt(layer_of(shifted))
 
 
 def test_hangul_read_as_latin_is_garbled() -> None:
-    assert not trust(layer_of(KOREAN.encode("cp949").decode("latin-1"))).ok
+    assert layer_doubt(layer_of(KOREAN.encode("cp949").decode("latin-1")))
 
 
 @pytest.mark.parametrize("noise", ["\ue123\ue124\ue125", "\ufffd\ufffd", "(cid:12)(cid:7)", "\x03\x04\x05"])
 def test_codes_without_meaning_are_garbled(noise: str) -> None:
-    assert not trust(layer_of(f"{ENGLISH[:60]} {noise} {noise} {noise}")).ok
+    assert layer_doubt(layer_of(f"{ENGLISH[:60]} {noise} {noise} {noise}"))
 
 
 def test_bullets_of_a_symbol_font_are_not_garbling() -> None:
     items = [Word(text="\uf0b7", box=(0, 20.0 * i, 10, 20.0 * i + 10), size=10.0) for i in range(5)]
-    assert trust(TextLayer(words=(*items, *words_of(ENGLISH)))).ok
+    assert not layer_doubt(TextLayer(words=(*items, *words_of(ENGLISH))))
 
 
 def test_garbled_hangul_of_a_real_page_is_found(shared_data: Path) -> None:
     pdf = shared_data / "docling_tests" / "pdf" / "sources" / "skipped_1page.pdf"
-    assert "Hangul" in trust(_real_layer(pdf, 1)).reason
-    assert trust(_real_layer(pdf, 2)).ok
+    assert "Hangul" in layer_doubt(_real_layer(pdf, 1))
+    assert not layer_doubt(_real_layer(pdf, 2))
 
 
 def _real_layer(pdf: Path, index: int) -> TextLayer:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from penstock.documents.reading.hidden_layer import FAULT, is_scan, says_other, words_to_compare
 from penstock.documents.reading.page_reading import Engines, PageReading
-from penstock.documents.text.text_layer import trust
+from penstock.documents.text.text_layer import layer_doubt
 from penstock.region import LineBox
 
 
@@ -15,9 +15,9 @@ def with_layer(reading: PageReading, engines: Engines) -> PageReading:
     page, layer = reading.page, reading.page.layer
     if layer is None or reading.layer_use == "never":
         return reading
-    trusted = trust(layer)
-    if reading.layer_use == "auto" and not trusted.ok:
-        fault = f"The text layer was not used: {trusted.reason}." if layer.words else ""
+    doubt = layer_doubt(layer)
+    if reading.layer_use == "auto" and doubt:
+        fault = f"The text layer was not used: {doubt}." if layer.words else ""
         return replace(reading, layer_fault=fault)
     is_hidden = reading.layer_use == "auto" and is_scan(layer, page.width, page.height)
     if is_hidden and _is_false(reading, engines):

@@ -1,13 +1,12 @@
 """Decides what a PDF's text layer is good for, and which region holds each word.
 
-`trust` judges a whole page, `coverage` judges one region by where the ink is. `assign` gives each
+`layer_doubt` judges a whole page, `coverage` judges one region by where the ink is. `assign` gives each
 word or line to one region at most, so that nothing is read twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -35,26 +34,18 @@ MARGIN = 0.35  # of a line's height: detectors draw their boxes this much wider 
 Placed = TypeVar("Placed", bound=HasBox)
 
 
-@dataclass(frozen=True, slots=True)
-class Trust:
-    """Whether the text layer of a page has the characters that the page shows; `reason` is why not."""
+def layer_doubt(layer: TextLayer) -> str:
+    """Returns why the text layer has not the characters that the page shows; "" for one to be trusted.
 
-    ok: bool
-    reason: str = ""
-
-
-def trust(layer: TextLayer) -> Trust:
-    """Judges the encoding, not how much text there is: a scan with a few clean words is trusted."""
+    Judges the encoding, not how much text there is: a scan with a few clean words is trusted.
+    """
     words = [w for w in layer.words if w.text.strip()]
     if not words:
-        return Trust(ok=False, reason="no text layer")
+        return "no text layer"
     placed = sum(w.box[2] > w.box[0] and w.box[3] > w.box[1] for w in words)
     if 2 * placed < len(words):
-        return Trust(
-            ok=False, reason=f"{len(words) - placed} of {len(words)} words have no place on the page"
-        )
-    reason = encoding_fault([w.text for w in words])
-    return Trust(ok=not reason, reason=reason)
+        return f"{len(words) - placed} of {len(words)} words have no place on the page"
+    return encoding_fault([w.text for w in words])
 
 
 def lines_from(words: Sequence[Word]) -> list[Line]:
