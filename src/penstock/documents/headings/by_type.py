@@ -23,7 +23,7 @@ from penstock.documents.layout.labels import (
     PageFacts,
     heading_by_type,
 )
-from penstock.documents.text.blocks import Fragment, TextBlock, body_type, fragment
+from penstock.documents.text.blocks import Fragment, TextBlock, body_type, fragment, text_block
 from penstock.documents.text.code import is_code
 from penstock.documents.text.lines import around, rows_of_words
 from penstock.region import Region, Word
@@ -117,7 +117,7 @@ def label_by_type(region: Region, words: Sequence[Word], page: PageFacts, bold_t
     """The region's label, corrected by its words: a heading that the model missed, or one that is none."""
     if not words:
         return region.label
-    block = _block([fragment(row) for row in rows_of_words(words)])
+    block = text_block([fragment(row) for row in rows_of_words(words)])
     if region.label in MAY_HEAD and is_code(words, len(block.lines)):
         return "algorithm"
     if region.label in HEADINGS:
@@ -151,17 +151,6 @@ def _is_no_heading(block: TextBlock, page: PageFacts) -> bool:
     return (plain or small) and not (NUMBERED.match(text) or SECTION_NAME.match(text) or text.isupper())
 
 
-def _block(lines: Sequence[Fragment]) -> TextBlock:
-    first = lines[0]
-    return TextBlock(
-        lines=tuple(lines),
-        box=around(lines),
-        size=first.size,
-        font=first.font,
-        bold=all(line.bold for line in lines),
-    )
-
-
 def split_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> list[tuple[bool, list[Word]]]:
     """Returns the words of a text region as runs of lines, and of each whether it is a heading.
 
@@ -169,7 +158,9 @@ def split_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> l
     """
     lines = [fragment(row) for row in rows_of_words(words)]
     runs = [list(run) for _, run in groupby(lines, key=lambda line: _style(line, page, bold_tells))]
-    told = [is_heading(_block(run), page, bold_tells) and _stands_out(run, page, bold_tells) for run in runs]
+    told = [
+        is_heading(text_block(run), page, bold_tells) and _stands_out(run, page, bold_tells) for run in runs
+    ]
     if not any(told) or all(told):
         return [(False, list(words))]
     found: list[tuple[bool, list[Word]]] = []

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
-from penstock.box import Box
+from penstock.box import Box, holds_middle, shared_area
 from penstock.documents.tables.word_columns import column_edges, type_height
 from penstock.documents.text.lines import row_text, rows_of_words
 from penstock.documents.text.runs import runs_of
@@ -164,9 +164,11 @@ def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list
     x0, y0, x1, y1 = box
     near = [s for s in strokes if s[0] < x1 and s[2] > x0 and s[1] < y1 and s[3] > y0]
     for grid in grids(near):
-        left, top, right, bottom = grid.box
-        shared = max(0.0, min(x1, right) - max(x0, left)) * max(0.0, min(y1, bottom) - max(y0, top))
-        if shared >= FILLS * (x1 - x0) * (y1 - y0) and len(grid.xs) > 2 and len(grid.ys) > 2:
+        if (
+            shared_area(box, grid.box) >= FILLS * (x1 - x0) * (y1 - y0)
+            and len(grid.xs) > 2
+            and len(grid.ys) > 2
+        ):
             grid = _with_head(grid, words)
             cells = cells_of(grid, words)
             return None if is_partial(grid, cells, words) else cells
@@ -228,11 +230,7 @@ def _hides_columns(cell: TableCell, grid: RuledGrid, words: Sequence[Word], em: 
         return False
     x0, x1 = grid.xs[cell.column], grid.xs[min(cell.column + cell.column_span, len(grid.xs) - 1)]
     y0, y1 = grid.ys[cell.row], grid.ys[min(cell.row + cell.row_span, len(grid.ys) - 1)]
-    inside = [
-        word
-        for word in words
-        if x0 <= (word.box[0] + word.box[2]) / 2 <= x1 and y0 <= (word.box[1] + word.box[3]) / 2 <= y1
-    ]
+    inside = [word for word in words if holds_middle((x0, y0, x1, y1), word.box)]
     return bool(column_edges(rows_of_words(inside), em, HIDDEN_GUTTER * em))
 
 

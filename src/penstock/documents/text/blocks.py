@@ -6,13 +6,13 @@ of one column. Lines that agree in size, weight, distance and indent make a text
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from penstock.box import Box, enclosing
+from penstock.box import Box
 from penstock.documents.text.lines import (
     around,
     in_reading_direction,
@@ -130,13 +130,11 @@ def body_type(words: Iterable[Word]) -> tuple[float, str]:
 def rows_of_fragments(words: Sequence[Word], em: float) -> list[list[Fragment]]:
     """The rows of the page from top to bottom, each split at gutters into fragments."""
     rows = rows_of_words(words)
-    gaps = [(a.box[2], b.box[0]) for row in rows for a, b in _pairs(row) if b.box[0] - a.box[2] > GUTTER * em]
+    gaps = [
+        (a.box[2], b.box[0]) for row in rows for a, b in pairwise(row) if b.box[0] - a.box[2] > GUTTER * em
+    ]
     support = _support(gaps, em)
     return [[fragment(part) for part in _split_at_gutters(row, support, em)] for row in rows]
-
-
-def _pairs(row: Sequence[Word]) -> Iterable[tuple[Word, Word]]:
-    return itertools.pairwise(row)
 
 
 def _support(gaps: Sequence[tuple[float, float]], em: float) -> Counter[int]:
@@ -151,7 +149,7 @@ def _split_at_gutters(row: Sequence[Word], support: Counter[int], em: float) -> 
     if len(row) > MAX_SPACED_DOTS and sum(w.text.strip(".·…") == "" for w in row) > MAX_SPACED_DOTS:
         return [list(row)]  # dot leaders: a line of a table of contents is one line
     parts = [[row[0]]]
-    for a, b in _pairs(row):
+    for a, b in pairwise(row):
         gap = b.box[0] - a.box[2]
         if gap <= GUTTER * em or _is_mark(parts, gap, em):
             parts[-1].append(b)
@@ -202,15 +200,13 @@ def blocks_of(lines: Sequence[Fragment]) -> list[TextBlock]:
     left, right = min(f.box[0] for f in lines), max(f.box[2] for f in lines)
     pitch = _pitch(lines)
     blocks = runs_of(lines, lambda block, line: not _starts_block(block, line, left, right, pitch))
-    return [_block(block) for block in blocks]
+    return [text_block(block) for block in blocks]
 
 
 def _pitch(lines: Sequence[Fragment]) -> float:
     """The usual distance from line to line in units of the font size."""
     steps = sorted(
-        (b.box[3] - a.box[3]) / a.size
-        for a, b in itertools.pairwise(lines)
-        if a.size > 0 and _alike(a.size, b.size)
+        (b.box[3] - a.box[3]) / a.size for a, b in pairwise(lines) if a.size > 0 and _alike(a.size, b.size)
     )
     steps = [s for s in steps if 0.5 < s < 3.0]
     # the lower third: the wide gaps between paragraphs of one line are no line spacing
@@ -236,10 +232,10 @@ def _starts_block(block: list[Fragment], line: Fragment, left: float, right: flo
     return ends_short and _SENTENCE_END.search(last.text) is not None
 
 
-def _block(lines: Sequence[Fragment]) -> TextBlock:
+def text_block(lines: Sequence[Fragment]) -> TextBlock:
     return TextBlock(
         lines=tuple(lines),
-        box=enclosing([f.box for f in lines]),
+        box=around(lines),
         size=lines[0].size,
         font=lines[0].font,
         bold=all(f.bold for f in lines),
