@@ -116,14 +116,8 @@ CONCEPTS = (
         "|vat|gst",
         "id|nr|no|number|identnr|steuernummer|inkl|incl|excl|exkl|intracommunautaire",
     ),
-    _concept(
-        "tax rate",
-        "tax rate|vat rate|steuersatz|mwst-satz|ust-satz|taux de tva|taux|btw %|세율",
-    ),
-    _concept(
-        "currency",
-        "currency|währung|beträge in|devise|monnaie|valuta|통화|화폐",
-    ),
+    _concept("tax rate", "tax rate|vat rate|steuersatz|mwst-satz|ust-satz|taux de tva|taux|btw %|세율"),
+    _concept("currency", "currency|währung|beträge in|devise|monnaie|valuta|통화|화폐"),
     _concept(
         "seller name",
         "seller|vendor|supplier|issuer|issued by|sold by|merchant|from|verkäufer|lieferant"
@@ -141,27 +135,15 @@ CONCEPTS = (
         "|tva intracommunautaire|numéro de tva|btw nummer|btw-nr|gstin|사업자 등록번호|등록번호"
         "|사업자번호",
     ),
-    _concept(
-        "tax number",
-        "steuernummer|steuer-nr|steuernr|st-nr|tax number|siret|siren",
-    ),
-    _concept(
-        "iban",
-        "iban|iban-nr",
-    ),
-    _concept(
-        "bic",
-        "bic|swift|bic-nr|swift code|swift-bic",
-    ),
+    _concept("tax number", "steuernummer|steuer-nr|steuernr|st-nr|tax number|siret|siren"),
+    _concept("iban", "iban|iban-nr"),
+    _concept("bic", "bic|swift|bic-nr|swift code|swift-bic"),
     _concept(
         "description",
         "description|item|product|article|service|bezeichnung|artikel|artikelbeschreibung|beschreibung"
         "|leistung|text|désignation|libellé|produit|omschrijving|품목|품명|내용|적요|name",
     ),
-    _concept(
-        "quantity",
-        "quantity|qty|menge|anzahl|quantité|qté|nombre|aantal|hoeveelheid|수량|units",
-    ),
+    _concept("quantity", "quantity|qty|menge|anzahl|quantité|qté|nombre|aantal|hoeveelheid|수량|units"),
     _concept(
         "unit price",
         "unit price|price|rate|einzelpreis|e-preis|preis|stückpreis|prix unitaire|p u ht|p u|pu|prijs|단가",
@@ -171,82 +153,38 @@ CONCEPTS = (
         "line total|amount|total|total price|gesamtpreis|g-preis|betrag|gesamt|summe|montant|montant ht"
         "|total ht|prix ht|prix total|bedrag|totaal|금액|공급가액|entgelt",
     ),
-    _concept(
-        "unit",
-        "unit|einheit|unité|eenheid|단위|uom",
-    ),
-    _concept(
-        "position",
-        "position|pos|line|line no|lfd nr|순번|번호",
-    ),
+    _concept("unit", "unit|einheit|unité|eenheid|단위|uom"),
+    _concept("position", "position|pos|line|line no|lfd nr|순번|번호"),
     _concept(
         "article number",
         "article number|item number|item no|sku|product code|code|artikelnummer|art-nr|artikel-nr"
         "|artikelnr|référence|réf|artikelnummer|품번|품목코드",
     ),
-    _concept(
-        "phone",
-        "phone|telephone|tel|telefon|téléphone|telefoon|전화|연락처|전화번호",
-    ),
-    _concept(
-        "email",
-        "email|e-mail|mail|courriel|이메일|전자우편",
-    ),
-    _concept(
-        "name",
-        "name|full name|nom|naam|이름|성명|성함",
-    ),
-    _concept(
-        "address",
-        "address|anschrift|adresse|adres|주소",
-    ),
-    _concept(
-        "date of birth",
-        "date of birth|birth date|geburtsdatum|geboren am|date de naissance|생년월일",
-    ),
-    _concept(
-        "percent",
-        "percent|rate|satz|taux|비율",
-    ),
+    _concept("phone", "phone|telephone|tel|telefon|téléphone|telefoon|전화|연락처|전화번호"),
+    _concept("email", "email|e-mail|mail|courriel|이메일|전자우편"),
+    _concept("name", "name|full name|nom|naam|이름|성명|성함"),
+    _concept("address", "address|anschrift|adresse|adres|주소"),
+    _concept("date of birth", "date of birth|birth date|geburtsdatum|geboren am|date de naissance|생년월일"),
+    _concept("percent", "percent|rate|satz|taux|비율"),
 )
 # what names of fields are made of, where no label says it: `grand_total`, `issue_dt`
 _OTHER_NAMES = {
-    "invoice no": "invoice number",
-    "invoice nr": "invoice number",
-    "number": "invoice number",
-    "issue date": "invoice date",
-    "date due": "due date",
-    "total amount": "total",
-    "amount": "total",
-    "amount total": "total",
-    "grand total": "total",
-    "gross total": "total",
-    "total gross": "total",
-    "total net": "net total",
-    "amount net": "net total",
-    "amount untaxed": "net total",
-    "subtotal": "net total",
-    "tax": "tax amount",
-    "vat": "tax amount",
-    "amount tax": "tax amount",
-    "total tax": "tax amount",
-    "tax total": "tax amount",
-    "vendor": "seller name",
-    "seller": "seller name",
-    "issuer": "seller name",
-    "merchant": "seller name",
-    "supplier": "seller name",
-    "vendor name": "seller name",
-    "merchant name": "seller name",
-    "buyer": "buyer name",
-    "customer": "buyer name",
-    "customer name": "buyer name",
-    "po number": "order number",
-    "vat number": "vat id",
-    "qty": "quantity",
-    "price": "unit price",
-    "price unit": "unit price",
-    "net amount": "net total",
+    name: concept
+    for concept, names in {
+        "invoice number": "invoice no|invoice nr|number",
+        "invoice date": "issue date",
+        "due date": "date due",
+        "total": "total amount|amount|amount total|grand total|gross total|total gross",
+        "net total": "total net|amount net|amount untaxed|subtotal|net amount",
+        "tax amount": "tax|vat|amount tax|total tax|tax total",
+        "seller name": "vendor|seller|issuer|merchant|supplier|vendor name|merchant name",
+        "buyer name": "buyer|customer|customer name",
+        "order number": "po number",
+        "vat id": "vat number",
+        "quantity": "qty",
+        "unit price": "price|price unit",
+    }.items()
+    for name in _names(names)
 }
 
 
