@@ -24,11 +24,7 @@ _FORMS = {
     "iban": re.compile(r"\b[a-z]{2}\d{2}(?: ?[a-z0-9]{4}){2,7}(?: ?[a-z0-9]{1,3})?\b"),
     "bic": re.compile(r"\b[a-z]{6}[a-z0-9]{2}(?:[a-z0-9]{3})?\b"),
     "vat id": re.compile(r"\b(?:[a-z]{2} ?[a-z0-9]{2,4}(?: ?\d{2,4}){2,4}[a-z]?\d{0,2}|\d{3}-\d{2}-\d{5})\b"),
-    "currency": re.compile(
-        r"[€$£₩¥₹]|원|(?<![a-z])(?:"
-        + "|".join(sorted({code.lower() for code in CURRENCIES.values()}))
-        + r")(?![a-z])"
-    ),
+    "currency": re.compile(rf"[€$£₩¥₹]|원|(?<![a-z])(?:{_CODES})(?![a-z])"),
     "email": re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"),
 }
 # a number of a document: at least one digit, no spaces; words before it are none

@@ -104,11 +104,10 @@ class RuleFinder:
     def proved(self, path: str, place: _ScoredPlace) -> FoundField:
         """Returns the value with the address of its words."""
         row, candidate = place.row, place.candidate
-        words = row.text[candidate.start : candidate.end]
-        piece, _ = row.at(candidate.start)
         return FoundField(
-            path=path, value=candidate.value, text=words, locators=(str(self.text.address(piece, words)),),
-            by=place.by, label=place.label, score=round(min(1.0, place.score), 3),
+            path=path, value=candidate.value, text=row.text[candidate.start : candidate.end],
+            locators=(self.text.address_at(row, candidate.start, candidate.end),), by=place.by,
+            label=place.label, score=round(min(1.0, place.score), 3),
         )  # fmt: skip
 
     def _labelled(self, field: Field, labels: _FieldLabels) -> Iterator[_ScoredPlace]:
@@ -219,9 +218,5 @@ def _is_the_date(field: Field) -> bool:
 
 
 def _shows_itself(field: Field) -> bool:
-    return (field.kind == "date" and _is_the_date(field)) or is_identifier(field) in (
-        "iban",
-        "vat id",
-        "email",
-        "currency",
-    )
+    kind = is_identifier(field)
+    return (field.kind == "date" and _is_the_date(field)) or kind in ("iban", "vat id", "email", "currency")

@@ -99,13 +99,9 @@ def _row(
         value = next(candidates(inner, words, 0, len(words), habit), None)
         if cell is not None and value is not None:
             yield FoundField(
-                path=_path(field, number, inner), value=value.value, text=words, by="table",
+                path=field.item_path(number, inner), value=value.value, text=words, by="table",
                 locators=(str(replace(table.locator, cell=(cell.r, cell.c))),),
             )  # fmt: skip
-
-
-def _path(field: Field, number: int, inner: Field) -> str:
-    return f"{field.path}/{number}{inner.path[len(field.path) :]}"
 
 
 def _is_item(columns: _NamedColumns, values: Sequence[FoundField]) -> bool:

@@ -124,6 +124,11 @@ class DocumentText:
             return piece.locator
         return replace(table.locator, cell=(holding[0].r, holding[0].c))
 
+    def address_at(self, row: VisualRow, start: int, end: int) -> str:
+        """Returns the address of these letters of a row."""
+        piece, _ = row.at(start)
+        return str(self.address(piece, row.text[start:end]))
+
     def holding(self, number: int, field: FormField) -> RowPiece | None:
         """Returns the line that shows what a form's field holds; None where a person has corrected it."""
         words = f" {' '.join(field.text.splitlines()[0].split())} "

@@ -85,11 +85,10 @@ def _found(
         start, end = _description(line) or (0, 0)
         value = row.text[start:end]
     words = row.text[start:end].strip()
-    piece, _ = row.at(start)
-    path = f"{field.path}/{number}{inner.path[len(field.path) :]}"
     return FoundField(
-        path=path, value=value, text=words, by="table", locators=(str(text.address(piece, words)),)
-    )
+        path=field.item_path(number, inner), value=value, text=words, by="table",
+        locators=(text.address_at(row, start, end),),
+    )  # fmt: skip
 
 
 def _value(number: FoundNumber, field: Field) -> int | float | str:

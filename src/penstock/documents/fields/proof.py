@@ -55,17 +55,15 @@ class Prover:
         held.sort(key=lambda one: label.search(one.row.folded) is None)  # first where the row names the field
         return FoundField(
             path=path, value=value, text=held[0].row.text[held[0].start : held[0].end], by="model",
-            locators=tuple(dict.fromkeys(self._address(one) for one in held[:MAX_PLACES])),
+            locators=tuple(
+                dict.fromkeys(self.text.address_at(one.row, one.start, one.end) for one in held[:MAX_PLACES])
+            ),
         )  # fmt: skip
-
-    def _address(self, held: _Held) -> str:
-        piece, _ = held.row.at(held.start)
-        return str(self.text.address(piece, held.row.text[held.start : held.end]))
 
     def _held(self, field: Field, value: Any) -> Iterator[_Held]:
         if isinstance(value, bool):
             return  # nothing that a page says is true or false
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, int | float):
             yield from self._held_number(Decimal(str(value)))
         elif field.kind == "date":
             yield from self._held_date(datetime.date.fromisoformat(value))

@@ -53,9 +53,7 @@ class _FieldReading:
         if field.kind == "object":
             inside = given if isinstance(given, Mapping) else {}
             return {
-                inner.name: self.value(
-                    inner, f"{path}/{inner.path.rsplit('/', 1)[1]}", inside.get(inner.name)
-                )
+                inner.name: self.value(inner, _below(path, inner), inside.get(inner.name))
                 for inner in field.fields
             }
         if field.kind == "array":

@@ -48,6 +48,10 @@ class Field:
         """Whether it is one of these things, by what it is called."""
         return any(concept.name in names for concept in self.concepts)
 
+    def item_path(self, number: int, inner: Field) -> str:
+        """Returns the path of a field of this array's object of that number."""
+        return f"{self.path}/{number}{inner.path[len(self.path) :]}"
+
     @property
     def holds_plain_values(self) -> bool:
         """Whether this is an array of numbers, dates or words, and not of objects."""
@@ -235,11 +239,8 @@ def _answer(field: Field) -> dict[str, Any]:
     if field.kind == "object":
         return _object_schema(field.fields)
     if field.kind == "array":
-        is_plain = len(field.fields) == 1 and field.fields[0].path == field.path
-        return {
-            "type": "array",
-            "items": _answer(field.fields[0]) if is_plain else _object_schema(field.fields),
-        }
+        inner = _answer(field.fields[0]) if field.holds_plain_values else _object_schema(field.fields)
+        return {"type": "array", "items": inner}
     if field.choices:
         return {"enum": [*field.choices, None]}
     plain = {"text": "string", "date": "string"}.get(field.kind, field.kind)
