@@ -5,154 +5,48 @@ from __future__ import annotations
 import re
 import unicodedata
 
+
+def _named(pairs: str) -> dict[str, str]:
+    """Returns the command of each sign, from signs and names in turn: "≤ leq ≥ geq"."""
+    words = pairs.split()
+    return {sign: f"\\{name}" for sign, name in zip(words[::2], words[1::2], strict=True)}
+
+
 _GREEK_NAMES = (
     "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi o pi rho varsigma sigma tau "
     "upsilon varphi chi psi omega"
 )
-GREEK = {chr(0x3B1 + at): "\\" + name for at, name in enumerate(_GREEK_NAMES.split())}
-GREEK |= {
-    "Γ": r"\Gamma",
-    "Δ": r"\Delta",
-    "Θ": r"\Theta",
-    "Λ": r"\Lambda",
-    "Ξ": r"\Xi",
-    "Π": r"\Pi",
-    "Σ": r"\Sigma",
-    "Υ": r"\Upsilon",
-    "Φ": r"\Phi",
-    "Ψ": r"\Psi",
-    "Ω": r"\Omega",
-    "ϵ": r"\epsilon",
-    "ϑ": r"\vartheta",
-    "ϕ": r"\phi",
-    "ϱ": r"\varrho",
-    "ϖ": r"\varpi",
-    "ς": r"\varsigma",
-    "ο": "o",
-    "∆": r"\Delta",
-    "µ": r"\mu",
-}
+GREEK = {chr(0x3B1 + at): "\\" + name for at, name in enumerate(_GREEK_NAMES.split())} | {"ο": "o"}
+GREEK |= _named(
+    "Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Υ Upsilon Φ Phi Ψ Psi Ω Omega ϵ epsilon ϑ vartheta "
+    "ϕ phi ϱ varrho ϖ varpi ς varsigma ∆ Delta µ mu"
+)
 OPERATORS = {"∑": r"\sum", "∏": r"\prod", "∐": r"\coprod", "⋃": r"\bigcup", "⋂": r"\bigcap"}
 OPERATORS |= {"⋁": r"\bigvee", "⋀": r"\bigwedge", "⨁": r"\bigoplus", "⨂": r"\bigotimes"}
 INTEGRALS = {"∫": r"\int", "∬": r"\iint", "∭": r"\iiint", "∮": r"\oint"}
 OPENING = {"(": "(", "[": "[", "{": r"\{", "⟨": r"\langle", "〈": r"\langle", "⌊": r"\lfloor", "⌈": r"\lceil"}
 CLOSING = {")": ")", "]": "]", "}": r"\}", "⟩": r"\rangle", "〉": r"\rangle", "⌋": r"\rfloor", "⌉": r"\rceil"}
 RADICAL = "√"
-ACCENTS = {
-    "ˆ": r"\hat",
-    "¯": r"\bar",
-    "ˉ": r"\bar",
-    "˜": r"\tilde",
-    "˙": r"\dot",
-    "¨": r"\ddot",
-    "ˇ": r"\check",
-    "˘": r"\breve",
-    "´": r"\acute",
-    "\u0301": r"\acute",
-    "\u0302": r"\hat",
-    "\u0303": r"\tilde",
-    "\u0304": r"\bar",
-    "\u0305": r"\bar",
-    "\u0306": r"\breve",
-    "\u0307": r"\dot",
-    "\u0308": r"\ddot",
-    "\u030c": r"\check",
-    "\u20d7": r"\vec",
-}
-SYMBOLS = {
-    "−": "-",
-    "–": "-",
-    "±": r"\pm",
-    "∓": r"\mp",
-    "×": r"\times",
-    "÷": r"\div",
-    "·": r"\cdot",
-    "⋅": r"\cdot",
-    "∗": "*",
-    "∘": r"\circ",
-    "◦": r"\circ",
-    "•": r"\bullet",
-    "⊕": r"\oplus",
-    "⊗": r"\otimes",
-    "⊙": r"\odot",
-    "∧": r"\wedge",
-    "∨": r"\vee",
-    "∩": r"\cap",
-    "∪": r"\cup",
-    "¬": r"\neg",
-    "≤": r"\leq",
-    "≥": r"\geq",
-    "≠": r"\neq",
-    "≈": r"\approx",
-    "≡": r"\equiv",
-    "≃": r"\simeq",
-    "≅": r"\cong",
-    "∼": r"\sim",
-    "∝": r"\propto",
-    "≪": r"\ll",
-    "≫": r"\gg",
-    "⊂": r"\subset",
-    "⊆": r"\subseteq",
-    "⊃": r"\supset",
-    "⊇": r"\supseteq",
-    "∈": r"\in",
-    "∉": r"\notin",
-    "∋": r"\ni",
-    "⊥": r"\perp",
-    "⊤": r"\top",
-    "≺": r"\prec",
-    "≻": r"\succ",
-    "⪯": r"\preceq",
-    "⪰": r"\succeq",
-    "△": r"\triangle",
-    "∠": r"\angle",
-    "⋆": r"\star",
-    "∥": r"\|",
-    "‖": r"\|",
-    "→": r"\rightarrow",
-    "←": r"\leftarrow",
-    "↔": r"\leftrightarrow",
-    "⇒": r"\Rightarrow",
-    "⇐": r"\Leftarrow",
-    "⇔": r"\Leftrightarrow",
-    "↦": r"\mapsto",
-    "∀": r"\forall",
-    "∃": r"\exists",
-    "∂": r"\partial",
-    "∇": r"\nabla",
-    "∞": r"\infty",
-    "∅": r"\emptyset",
-    "ℓ": r"\ell",
-    "ℏ": r"\hbar",
-    "ℜ": r"\Re",
-    "ℑ": r"\Im",
-    "ℝ": r"\mathbb{R}",
-    "ℕ": r"\mathbb{N}",
-    "ℤ": r"\mathbb{Z}",
-    "ℂ": r"\mathbb{C}",
-    "ℚ": r"\mathbb{Q}",
-    "′": r"\prime",
-    "″": r"\prime\prime",
-    "…": r"\ldots",
-    "⋯": r"\cdots",
-    "⋮": r"\vdots",
-    "⋱": r"\ddots",
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    "∣": "|",
-    "∶": ":",
-    "°": r"^{\circ}",
-    "∖": r"\setminus",
-    "#": r"\#",
-    "$": r"\$",
-    "%": r"\%",
-    "&": r"\&",
-    "_": r"\_",
-    "~": r"\sim",
-    "^": r"\wedge",
-    "\\": r"\backslash",
-    "\u2019": "'",
-}
+ACCENTS = _named("ˆ hat ¯ bar ˉ bar ˜ tilde ˙ dot ¨ ddot ˇ check ˘ breve ´ acute")
+ACCENTS |= _named(
+    "\u0301 acute \u0302 hat \u0303 tilde \u0304 bar \u0305 bar \u0306 breve \u0307 dot \u0308 ddot "
+    "\u030c check \u20d7 vec"
+)
+SYMBOLS = {"−": "-", "–": "-", "∗": "*", "∣": "|", "∶": ":", "°": r"^{\circ}", "\u2019": "'"}
+SYMBOLS |= _named(  # operations and sets
+    "± pm ∓ mp × times ÷ div · cdot ⋅ cdot ∘ circ ◦ circ • bullet ⊕ oplus ⊗ otimes ⊙ odot ∧ wedge ∨ vee "
+    "∩ cap ∪ cup ¬ neg ^ wedge ∖ setminus ⋆ star † dagger ‡ ddagger ∀ forall ∃ exists ∂ partial ∇ nabla"
+)
+SYMBOLS |= _named(  # relations and arrows
+    "≤ leq ≥ geq ≠ neq ≈ approx ≡ equiv ≃ simeq ≅ cong ∼ sim ~ sim ∝ propto ≪ ll ≫ gg ≺ prec ≻ succ "
+    "⪯ preceq ⪰ succeq ⊂ subset ⊆ subseteq ⊃ supset ⊇ supseteq ∈ in ∉ notin ∋ ni ⊥ perp ⊤ top ∥ | ‖ | "
+    "→ rightarrow ← leftarrow ↔ leftrightarrow ⇒ Rightarrow ⇐ Leftarrow ⇔ Leftrightarrow ↦ mapsto"
+)
+SYMBOLS |= _named(  # letters and other signs
+    "∞ infty ∅ emptyset ℓ ell ℏ hbar ℜ Re ℑ Im ℝ mathbb{R} ℕ mathbb{N} ℤ mathbb{Z} ℂ mathbb{C} ℚ mathbb{Q} "
+    r"△ triangle ∠ angle ′ prime ″ prime\prime … ldots ⋯ cdots ⋮ vdots ⋱ ddots "
+    r"\ backslash # # $ $ % % & & _ _"
+)
 SYMBOLS |= GREEK | OPERATORS | INTEGRALS | OPENING | CLOSING | {RADICAL: r"\surd"}
 _FUNCTION_NAMES = (
     "sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan log ln lg exp min max sup inf lim "
