@@ -17,7 +17,6 @@ from pathlib import Path
 
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.file import write
-from penstock.documents.docjson.spool import Spools
 from penstock.documents.grounding.page import read_page, regions_of
 from penstock.page import Page
 
@@ -76,10 +75,10 @@ def main() -> None:
             )
 
     began = time.process_time()
-    with tempfile.TemporaryDirectory() as folder, Spools(Path(folder)) as spools:
+    with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "doc.json"
         with path.open("wb") as file:
-            write(file, Assembler("doc.pdf"), items(), spools)
+            write(file, Assembler("doc.pdf"), items(), Path(folder))
         size_mb = path.stat().st_size / 2**20
     total = time.process_time() - began
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - before_mb

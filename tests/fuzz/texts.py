@@ -106,7 +106,7 @@ def _docjson() -> bytes:
     """The sample's words as a document of one page, by the program itself."""
     regions = (Region(index=0, label="text", box=(10, 10, 90, 40), content="words of a page"),)
     page = Page(id="a/00000", uri="a.pdf", document="a.pdf", width=100, height=100, regions=regions)
-    return docjson.dump(assemble("a.pdf", [page]))
+    return assemble("a.pdf", [page]).model_dump_json(exclude_defaults=True).encode()
 
 
 def _cloud() -> bytes:

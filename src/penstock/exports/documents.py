@@ -16,7 +16,6 @@ from penstock import __version__
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.model import Chunk, Producer
-from penstock.documents.docjson.spool import Spools
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
 from penstock.documents.pages.joined_pages import joined_markdown
@@ -41,6 +40,7 @@ PAGE_SIDE, PAGE_QUALITY = 1400, 80  # pixels and JPEG quality of a page in the H
 
 log = logging.getLogger(__name__)
 Write = Callable[[IO[bytes], Assembler, Iterable[Page], PurePosixPath], None]
+WriteSpooled = Callable[[IO[bytes], Assembler, Iterable[Page], Path], None]  # with the folder of long lists
 
 
 def write_joined(pages: Pages) -> list[Path]:
@@ -49,26 +49,18 @@ def write_joined(pages: Pages) -> list[Path]:
 
 
 def write_docjson(pages: Pages) -> list[Path]:
-    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
-        with Spools(pages.out / TMP) as spools:
-            docjson_file.write(file, assembler, items, spools)
-
-    return _each(pages, DOCJSON, ".json", write)
+    return _each_spooled(pages, DOCJSON, docjson_file.write)
 
 
 def write_docling(pages: Pages) -> list[Path]:
-    def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
-        with Spools(pages.out / TMP) as spools:
-            docling.write(file, assembler, items, spools)
-
-    return _each(pages, DOCLING, ".json", write)
+    return _each_spooled(pages, DOCLING, docling.write)
 
 
 def write_content_list(pages: Pages) -> list[Path]:
     def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
         mineru.write(file, assembler, items, "../" * len(name.parts))
 
-    return _each(pages, CONTENT_LIST, ".json", write)
+    return _each(pages, CONTENT_LIST, write)
 
 
 def write_chunks(pages: Pages) -> list[Path]:
@@ -125,8 +117,15 @@ def _jpeg(picture: Pixels) -> bytes:
     return encode_jpeg(np.asarray(small, np.uint8), PAGE_QUALITY)
 
 
-def _each(pages: Pages, folder: str, suffix: str, write: Write) -> list[Path]:
-    names = output_names((entry.document for entry in pages.entries), suffix)
+def _each_spooled(pages: Pages, folder: str, write: WriteSpooled) -> list[Path]:
+    def spooled(file: IO[bytes], assembler: Assembler, items: Iterable[Page], name: PurePosixPath) -> None:
+        write(file, assembler, items, pages.out / TMP)
+
+    return _each(pages, folder, spooled)
+
+
+def _each(pages: Pages, folder: str, write: Write) -> list[Path]:
+    names = output_names((entry.document for entry in pages.entries), ".json")
     paths = []
     for document, assembler, items in _documents(pages):
         path = pages.out / folder / names[document]

@@ -15,26 +15,25 @@ from pydantic import BaseModel, ValidationError
 
 from penstock.documents.docjson.assemble import Assembler
 from penstock.documents.docjson.model import DocJSON
-from penstock.documents.docjson.spool import Spool, Spools
+from penstock.documents.docjson.spool import Spool, spools
 from penstock.errors import BadInput
 from penstock.page import Page
 
 LISTS = ("pages", "blocks", "sections", "relations", "joins", "assets", "chunks")
 
 
-def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], spools: Spools) -> None:
-    """Writes the document of `items` while they stream by."""
-    lists = {name: spools.new() for name in LISTS}
-    for item in items:
-        piece = assembler.page(item)
-        _add(lists["pages"], [piece.page])
-        for name in ("blocks", "relations", "joins", "assets", "chunks"):
-            _add(lists[name], getattr(piece, name))
-    tail = assembler.finish()
-    for name in ("sections", "joins", "chunks"):
-        for thing in getattr(tail, name):
-            _add(lists[name], [thing])
-    _lay_out(file, assembler.head(), lists)
+def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], folder: Path | None = None) -> None:
+    """Writes the document of `items` while they stream by. Long lists wait in `folder`."""
+    with spools(LISTS, folder) as lists:
+        for item in items:
+            piece = assembler.page(item)
+            _add(lists["pages"], [piece.page])
+            for name in ("blocks", "relations", "joins", "assets", "chunks"):
+                _add(lists[name], getattr(piece, name))
+        tail = assembler.finish()
+        for name in ("sections", "joins", "chunks"):
+            _add(lists[name], getattr(tail, name))
+        _lay_out(file, assembler.head(), lists)
 
 
 def _add(spool: Spool, things: Iterable[BaseModel]) -> None:
@@ -49,18 +48,6 @@ def read(path: Path) -> DocJSON:
         first = exc.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"]) or "the file"
         raise BadInput(f"{path} is not DocJSON: {where}: {first['msg']}.") from exc
-
-
-def dump(doc: DocJSON) -> bytes:
-    """Returns the bytes that `write` writes for the same document."""
-    parts = {name: [_line(each) for each in getattr(doc, name)] for name in LISTS}
-    fields = []
-    for name in DocJSON.model_fields:
-        if name in parts:
-            fields.append(f'"{name}":[\n'.encode() + b",\n".join(parts[name]) + b"\n]")
-        else:
-            fields.append(_field(doc, name))
-    return b"{" + b",\n".join(fields) + b"}\n"
 
 
 def _lay_out(file: IO[bytes], head: DocJSON, spools: dict[str, Spool]) -> None:

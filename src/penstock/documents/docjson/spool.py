@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -32,20 +32,8 @@ class Spool:
         self._file.close()
 
 
-class Spools:
-    """Spools that are closed together."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        self._stack = ExitStack()
-
-    def __enter__(self) -> Spools:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
-
-    def new(self) -> Spool:
-        spool = Spool(self._folder)
-        self._stack.callback(spool.close)
-        return spool
+@contextmanager
+def spools(names: Iterable[str], folder: Path | None = None) -> Iterator[dict[str, Spool]]:
+    """Gives a spool for each list of a file, below `folder` where one is long; all are closed at the end."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(closing(Spool(folder))) for name in names}

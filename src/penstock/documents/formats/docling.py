@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import IO, Any
 
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
 from penstock.documents.docjson.model import Block, Cell, DocPage, Pixels
-from penstock.documents.docjson.spool import Spool, Spools
+from penstock.documents.docjson.spool import Spool, spools
 from penstock.documents.docjson.table import made_of
 from penstock.page import Page
 
@@ -27,13 +28,14 @@ _ROLES = {
 }
 
 
-def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], spools: Spools) -> None:
-    """Writes the document of `items` while they stream by."""
-    writer = _DoclingWriter({name: spools.new() for name in _LISTS})
-    for item in items:
-        writer.add(assembler.page(item))
-    assembler.finish()
-    writer.lay_out(file, assembler)
+def write(file: IO[bytes], assembler: Assembler, items: Iterable[Page], folder: Path | None = None) -> None:
+    """Writes the document of `items` while they stream by. Long lists wait in `folder`."""
+    with spools(_LISTS, folder) as lists:
+        writer = _DoclingWriter(lists)
+        for item in items:
+            writer.add(assembler.page(item))
+        assembler.finish()
+        writer.lay_out(file, assembler)
 
 
 class _DoclingWriter:
