@@ -7,7 +7,8 @@ neighbours in reading order, across page breaks. Two passes over the pages, a pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import cast
 
 from penstock.documents.docjson.assemble import AssembledPage, Assembler
@@ -49,24 +50,37 @@ class BlockQuestion:
     languages: tuple[str, ...] = ("ko", "en")  # in which its summary and keywords are written
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the whole document when its blocks are asked about."""
+
+    cited: dict[Key, list[tuple[str, str]]]
+    languages: tuple[str, ...]
+    paths: dict[str, tuple[str, ...]]  # of sections
+
+
 def questions(name: str, pages: Callable[[], Iterable[Page]]) -> Iterator[BlockQuestion]:
     """Yields the questions of one document. `pages` gives its pages in order, and is called twice."""
-    cited, languages = _first_look(name, pages())
-    assembler = Assembler(name)
-    paths: dict[str, tuple[str, ...]] = {}
-    waiting: AssembledPage | None = None
+    known = _Known(*_first_look(name, pages()), {})
     before: list[Block] = []
-    for item in pages():
-        piece = assembler.page(item)
-        _note_paths(assembler, paths)
-        if waiting is not None:
-            asked = _page(waiting, before, _flow(piece.blocks)[:AFTER], cited, paths)
-            yield from (replace(question, languages=languages) for question in asked)
-            before = (before + _flow(waiting.blocks))[-BEFORE:]
-        waiting = piece
-    if waiting is not None:
-        asked = _page(waiting, before, [], cited, paths)
-        yield from (replace(question, languages=languages) for question in asked)
+    for piece, following in pairwise(chain(_pieces(name, pages(), known), [None])):
+        assert piece is not None  # only the last one is
+        own = _flow(piece.blocks)
+        flow = [*before, *own, *(_flow(following.blocks)[:AFTER] if following else [])]
+        for block in piece.blocks:
+            if block.category in VISUAL and block.layer == "body":
+                yield _asked(piece, block, flow, known)
+        before = (before + own)[-BEFORE:]
+
+
+def _pieces(name: str, pages: Iterable[Page], known: _Known) -> Iterator[AssembledPage]:
+    """Yields the pages as blocks, and notes the sections that they open."""
+    assembler = Assembler(name)
+    for page in pages:
+        piece = assembler.page(page)
+        opened = assembler.sections[len(known.paths) :]
+        known.paths.update((section.id, tuple(section.path)) for section in opened)
+        yield piece
 
 
 def _first_look(name: str, items: Iterable[Page]) -> tuple[dict[Key, list[tuple[str, str]]], tuple[str, ...]]:
@@ -92,11 +106,6 @@ def _first_look(name: str, items: Iterable[Page]) -> tuple[dict[Key, list[tuple[
     return cited, ("ko", "en") if is_mostly_korean(sample, KOREAN_PART) else ("en",)
 
 
-def _note_paths(assembler: Assembler, paths: dict[str, tuple[str, ...]]) -> None:
-    for section in assembler.sections[len(paths) :]:
-        paths[section.id] = tuple(section.path)
-
-
 def _flow(blocks: Iterable[Block]) -> list[Block]:
     return [
         block
@@ -105,35 +114,15 @@ def _flow(blocks: Iterable[Block]) -> list[Block]:
     ]
 
 
-def _page(
-    piece: AssembledPage,
-    before: list[Block],
-    after: list[Block],
-    cited: dict[Key, list[tuple[str, str]]],
-    paths: dict[str, tuple[str, ...]],
-) -> Iterator[BlockQuestion]:
-    texts = {block.id: block.text for block in piece.blocks}
-    flow = [*before, *_flow(piece.blocks), *after]
-    for block in piece.blocks:
-        if block.category in VISUAL and block.layer == "body":
-            yield _asked(piece, block, texts, flow, cited, paths)
-
-
-def _asked(
-    piece: AssembledPage,
-    block: Block,
-    texts: dict[str, str],
-    flow: list[Block],
-    cited: dict[Key, list[tuple[str, str]]],
-    paths: dict[str, tuple[str, ...]],
-) -> BlockQuestion:
+def _asked(piece: AssembledPage, block: Block, flow: list[Block], known: _Known) -> BlockQuestion:
+    texts = {other.id: other.text for other in piece.blocks}
     told = (*block.caption_ids, *block.footnote_ids)
     caption = " ".join(texts[id] for id in block.caption_ids)
     key = caption_key(caption)
     near = _near(block, flow)
-    context = list(cited.get(key, ())) if key else []
-    known = {*told, *(id for id, _ in context)}
-    context += [(other.id, other.text[-MAX_NEIGHBOUR:]) for other in near if other.id not in known]
+    context = list(known.cited.get(key, ())) if key else []
+    named = {*told, *(id for id, _ in context)}
+    context += [(other.id, other.text[-MAX_NEIGHBOUR:]) for other in near if other.id not in named]
     table = block.table
     rows = rows_of(table)[:MAX_ROWS] if table is not None else []
     notes = " ".join(texts[id] for id in block.footnote_ids)
@@ -144,7 +133,7 @@ def _asked(
         block_id=block.id,
         category=cast(VisualCategory, block.category),  # only visual blocks are asked about
         caption=caption,
-        section=paths.get(block.section_id, ()),
+        section=known.paths.get(block.section_id, ()),
         content="\n".join(part for part in (block.text, notes) if part),
         rows=tuple(tuple(row) for row in rows),
         head=header_depth(table) if table is not None else 0,
@@ -152,15 +141,12 @@ def _asked(
         context_ids=tuple(dict.fromkeys(id for id, _ in context)),
         crop=next((asset.path for asset in piece.assets if asset.block_id == block.id), ""),
         needs_eyes=block.category != "table" or table is None or not table.cells,
+        languages=known.languages,
     )
 
 
 def _near(block: Block, flow: list[Block]) -> list[Block]:
     """Returns the text before and after a block in reading order."""
-    above = [other for other in flow if _place(other) < _place(block)][-BEFORE:]
-    below = [other for other in flow if _place(other) > _place(block)][:AFTER]
+    above = [other for other in flow if other.doc_index < block.doc_index][-BEFORE:]
+    below = [other for other in flow if other.doc_index > block.doc_index][:AFTER]
     return [*above, *below]
-
-
-def _place(block: Block) -> int:
-    return block.doc_index
