@@ -78,13 +78,7 @@ def clamped(value: float) -> int:
 
 def around(boxes: Sequence[GridBox]) -> GridBox:
     """Returns the box that holds all of them; the whole page where there is none."""
-    if len(boxes) == 1:
-        return boxes[0]
     if not boxes:
         return (0, 0, GRID, GRID)
-    return (
-        min(box[0] for box in boxes),
-        min(box[1] for box in boxes),
-        max(box[2] for box in boxes),
-        max(box[3] for box in boxes),
-    )
+    x0s, y0s, x1s, y1s = zip(*boxes, strict=True)
+    return (min(x0s), min(y0s), max(x1s), max(y1s))

@@ -1,4 +1,4 @@
-"""Finds the lines of text on the picture that the layer does not have."""
+"""Finds the lines of text on the picture that the layer does not have, and has them read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import replace
 from penstock.box import Box, Pixels, area, shared_area
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.text.text_layer import COVERED, coverage, lines_not_in_layer, unexplained
-from penstock.region import FORMULA_LABELS, PICTURE_LABELS
+from penstock.errors import Failure
+from penstock.region import FORMULA_LABELS, PICTURE_LABELS, TextLine
 
 MIN_RASTER_SHARE = 0.04  # of the page: smaller pictures are logos and icons, not worth a search for text
 AROUND = 64.0  # pixels around unexplained ink: two lines of print, which the detector weighs together
@@ -63,3 +64,18 @@ def _hides_text(draft: Draft, reading: PageReading, pixels: Pixels) -> bool:
         if is_small or not any(part > RASTER * area(region.box) for part in shared):
             return False
     return coverage(draft.words, pixels, region.box, reading.strokes) < COVERED
+
+
+def with_text(reading: PageReading, engines: Engines) -> PageReading:
+    """Adds what the lines say. A draft whose lines cannot be read fails alone."""
+    pixels, groups = reading.page.pixels, [draft.lines for draft in reading.drafts]
+    if pixels is not None and any(groups):
+        results = zip(reading.drafts, engines.read(pixels, groups), strict=True)
+        return replace(reading, drafts=tuple(_with_read(draft, read) for draft, read in results))
+    return reading
+
+
+def _with_read(draft: Draft, read: tuple[TextLine, ...] | Failure) -> Draft:
+    if isinstance(read, Failure):
+        return Draft(replace(draft.region, failure=read), draft.words)
+    return replace(draft, read=read)

@@ -20,9 +20,8 @@ from penstock.documents.reading.corrections import (
 )
 from penstock.documents.reading.finish import finished
 from penstock.documents.reading.layer import with_layer
-from penstock.documents.reading.lines import with_lines
+from penstock.documents.reading.lines import with_lines, with_text
 from penstock.documents.reading.page_reading import Engines, PageReading
-from penstock.documents.reading.read import with_text
 from penstock.documents.reading.regions import with_loose_words, with_regions, with_words
 from penstock.documents.reading.tables import with_given_lines, with_tables
 from penstock.page import Page
