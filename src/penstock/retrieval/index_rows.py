@@ -21,6 +21,7 @@ from penstock.exports.pages import DocumentRows
 from penstock.page import Page
 from penstock.region import MARGIN_LABELS
 from penstock.retrieval import vectors
+from penstock.retrieval.embedded_by import embedded_by
 from penstock.retrieval.to_embed import digest_of, page_entries, plain_text, to_embed
 from penstock.store.out import Out
 
@@ -95,7 +96,7 @@ def rows_of(out: Out) -> tuple[Widths, Iterator[PageRow]]:
     out.need_rows()
     tables = {name: vectors.read(out, name) for name in (vectors.TEXTS, vectors.IMAGES, vectors.REGIONS)}
     width = {name: table.array.shape[1] if table else 0 for name, table in tables.items()}
-    made_by = str(vectors.about(out).get("fingerprint", ""))
+    made_by = str(embedded_by(out.path).get("fingerprint", ""))
     widths = Widths(width[vectors.TEXTS], width[vectors.IMAGES], width[vectors.REGIONS], made_by)
     return widths, _rows(out, {name: _Vectors(table) for name, table in tables.items()})
 

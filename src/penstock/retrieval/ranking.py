@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from penstock.addresses.locator import Locator
-from penstock.retrieval.hits import Hit
+from penstock.retrieval.hits import CHUNKS, PAGES, Filters, Hit
 
 RANK_OFFSET = 60  # Cormack et al. 2009: the first ranks count, but none decides alone
 CANDIDATES = 50  # of each source
@@ -43,6 +43,15 @@ def ranked(table: str, found: Iterable[tuple[int, float, Iterable[str]]]) -> Ran
         rank += bool(new)  # all pages of one chunk share its rank: it does not say which one is meant
         places |= {id: Match(id, rank, value, table, row) for id in new}
     return places
+
+
+def pages_of(table: str, row: Row, filters: Filters) -> Iterator[str]:
+    """Yields the ids of the pages that a row of a table speaks for, as far as they pass."""
+    if table != CHUNKS:
+        yield row["id" if table == PAGES else "page_id"]
+        return
+    pages = zip(row["page_ids"], row["pages"], strict=True)
+    yield from (id for id, page in pages if filters.has_page(page))
 
 
 def fused(rankings: Mapping[str, Ranked], weights: Mapping[str, float], top: int) -> dict[str, float]:

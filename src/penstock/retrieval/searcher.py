@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ from penstock.retrieval.hits import (
 )
 from penstock.retrieval.index import connect, num_partitions, quoted, table_names
 from penstock.retrieval.index_folder import FOLDER, index_errors, open_index
-from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, fused, hits_of, ranked
+from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, fused, hits_of, pages_of, ranked
 from penstock.retrieval.tokens import Tokeniser, snippet, telling
 from penstock.store.out import Out
 
@@ -125,22 +125,14 @@ class Searcher:
         with index_errors(self._reading.home.parent):
             if tokens is None:
                 tokens = [word.token for word in self._words.of(question)]
-            return self._best(telling(tokens), vector, top, filters, chosen, snippets)
-
-    def _best(
-        self,
-        tokens: list[str],
-        vector: NDArray[Any] | None,
-        top: int,
-        filters: Filters,
-        chosen: Mapping[str, float],
-        snippets: bool,
-    ) -> list[Hit]:
-        rankings = self._rankings(tokens, vector, filters, {n for n, weight in chosen.items() if weight > 0})
-        if not evidence_of(rankings, len(tokens), self._num_rows).fits(self._embedder):
-            return []
-        marked = partial(self._snippet, wanted=set(tokens)) if snippets else _no_snippet
-        return hits_of(fused(rankings, chosen, top), rankings, self._fetch, marked)
+            words = telling(tokens)
+            rankings = self._rankings(
+                words, vector, filters, {n for n, weight in chosen.items() if weight > 0}
+            )
+            if not evidence_of(rankings, len(words), self._num_rows).fits(self._embedder):
+                return []
+            marked = partial(self._snippet, wanted=set(words)) if snippets else lambda text: ""
+            return hits_of(fused(rankings, chosen, top), rankings, self._fetch, marked)
 
     def documents(self) -> list[str]:
         """Returns the names of all documents in the index."""
@@ -181,7 +173,7 @@ class Searcher:
         keys, numbers = self._keys[table].of(rows["_rowid"]), rows["_rowid"].to_pylist()
         # cosine distance -> similarity
         values = (1 - value if score == "_distance" else value for value in rows[score].to_pylist())
-        pages = (_pages_of(table, key, filters) for key in keys)
+        pages = (pages_of(table, key, filters) for key in keys)
         return ranked(table, zip(numbers, values, pages, strict=True))
 
     def _snippet(self, text: str, wanted: set[str]) -> str:
@@ -200,10 +192,6 @@ class Searcher:
 
         taken = zip(wanted, self._pool.map(take, wanted), strict=True)
         return {(table, row["_rowid"]): row for table, rows in taken for row in rows}
-
-
-def _no_snippet(text: str) -> str:
-    return ""
 
 
 def probes(num_rows: int) -> int:
@@ -239,11 +227,3 @@ class _Keys:
         numbers = rows["_rowid"].to_numpy()
         order = np.argsort(numbers)
         return numbers[order], rows.drop_columns(["_rowid"]).take(order).combine_chunks()
-
-
-def _pages_of(table: str, row: dict[str, Any], filters: Filters) -> Iterator[str]:
-    if table != CHUNKS:
-        yield row["id" if table == PAGES else "page_id"]
-        return
-    pages = zip(row["page_ids"], row["pages"], strict=True)
-    yield from (id for id, page in pages if filters.has_page(page))

@@ -15,7 +15,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.errors import StoreError
 from penstock.retrieval.fitting import K1, evidence_of
 from penstock.retrieval.hits import CHUNKS, PAGES, REGIONS, SHOWN, SOURCES, Filters, Hit
-from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, Row, fused, hits_of, ranked
+from penstock.retrieval.ranking import CANDIDATES, Match, Ranked, Row, fused, hits_of, pages_of, ranked
 from penstock.retrieval.tokens import Forms, Tokeniser, snippet, telling
 from penstock.store.atomic_files import replacing
 
@@ -174,7 +174,7 @@ class SmallIndex:
         rows = self._rows[table]
         passing = [number for number in scores if _passes(rows[number], filters)]
         best = sorted(passing, key=lambda number: (-scores[number], number))[:CANDIDATES]
-        return ranked(table, ((row, scores[row], _page_ids(table, rows[row], filters)) for row in best))
+        return ranked(table, ((row, scores[row], pages_of(table, rows[row], filters)) for row in best))
 
     def _fetch(self, answers: Sequence[Match]) -> Mapping[tuple[str, int], Row]:
         return {(one.table, one.row): self._rows[one.table][one.row] for one in answers}
@@ -219,14 +219,6 @@ def _passes(row: Mapping[str, Any], filters: Filters) -> bool:
     last = row.get("last_page", row["page"])
     spans = filters.pages.spans if filters.pages else [(row["page"], last)]
     return any(first <= last and row["page"] <= end for first, end in spans)
-
-
-def _page_ids(table: str, row: Mapping[str, Any], filters: Filters) -> Iterator[str]:
-    if table != CHUNKS:
-        yield row["id" if table == PAGES else "page_id"]
-        return
-    pages = zip(row["page_ids"], row["pages"], strict=True)
-    yield from (id for id, page in pages if filters.has_page(page))
 
 
 def korean_tokens(syllables: str, forms: Mapping[str, Iterable[str]]) -> list[str]:

@@ -18,15 +18,8 @@ from penstock.errors import MissingModel, install_advice
 from penstock.retrieval.stop_words import STOP_WORDS
 from penstock.scripts import SYLLABLE
 
-KEPT_TAGS = (
-    "NNG",
-    "NNP",
-    "NR",
-    "VV",
-    "VA",
-    "XR",
-    "MAG",
-)  # nouns, stems of verbs and adjectives, roots, adverbs
+# nouns, stems of verbs and adjectives, roots, adverbs
+KEPT_TAGS = ("NNG", "NNP", "NR", "VV", "VA", "XR", "MAG")
 PAIRS_FROM = 3  # syllables of a noun
 CHUNK = 512  # texts Kiwi's threads share at once
 MAX_FORMS = 60_000  # Korean forms of one build that are remembered: 10 MB. Who has more has a large run

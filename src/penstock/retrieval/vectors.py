@@ -20,7 +20,7 @@ from penstock.documents.pages.embedded_page import EmbeddedPage
 from penstock.errors import StoreError, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_files import RESULTS
-from penstock.retrieval.embedded_by import ABOUT, FOLDER, embedded_by
+from penstock.retrieval.embedded_by import ABOUT, FOLDER
 from penstock.retrieval.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, page_entries, to_embed
 from penstock.stages.embed import EmbeddedRegions
 from penstock.store.atomic_files import replacing
@@ -236,8 +236,3 @@ def read(out: Out, name: str) -> VectorTable | None:
     if name in (IMAGES, TEXTS) and table.ids != result_ids(out):
         raise StoreError(f"The rows of {array} are not those of {RESULTS}.", "Run: penstock embed OUT")
     return table
-
-
-def about(out: Out) -> dict[str, Any]:
-    """Returns what embedded OUT: engine, model, dimensions. Empty when nothing did."""
-    return embedded_by(out.path)

@@ -13,7 +13,7 @@ from penstock.errors import PenstockError, UsageError
 from penstock.exports.located import located
 from penstock.passes.questions import Questions
 from penstock.passes.search import hit_at, hit_at_address
-from penstock.retrieval import vectors
+from penstock.retrieval.embedded_by import embedded_by
 from penstock.retrieval.hits import NO_FILTERS, Filters
 from penstock.retrieval.index_folder import FOLDER
 from penstock.retrieval.searcher import Searcher
@@ -80,7 +80,7 @@ class ServedSearch:
         return []
 
     def _embedded(self, texts: Sequence[str]) -> tuple[str, list[list[float]]]:
-        engine = vectors.about(Out(self._out)).get("engine")
+        engine = embedded_by(Out(self._out).path).get("engine")
         if engine is None:
             raise UsageError("This run has no vectors.", "Its operator can make them: penstock embed.")
         if self._embedder is None:
