@@ -6,11 +6,8 @@ import json
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING
+from typing import IO
 from urllib.parse import quote
-
-import cv2
-import numpy as np
 
 from penstock import __version__
 from penstock.documents.docjson import file as docjson_file
@@ -22,6 +19,7 @@ from penstock.documents.pages.joined_pages import joined_markdown
 from penstock.documents.pages.whole_document import corrected_pages
 from penstock.engines.image.codec import encode_jpeg
 from penstock.exports import enrichments
+from penstock.exports.overlays import shrunk
 from penstock.exports.page_files import each_document
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.pages import Pages, output_names
@@ -29,9 +27,6 @@ from penstock.page import Page
 from penstock.store.atomic_files import replacing
 from penstock.store.out import Out
 from penstock.store.ownership import TMP
-
-if TYPE_CHECKING:
-    from penstock.box import Pixels
 
 JOINED = "markdown_joined"
 DOCJSON, DOCLING, CONTENT_LIST, HTML = "docjson", "docling", "content_list", "html"
@@ -107,14 +102,8 @@ def _shown(pages: Pages, items: Iterable[Page], folder: Path) -> Iterator[tuple[
             continue
         name = f"{item.part + 1:05d}.jpg"
         with replacing(folder / name, pages.out, sync=False) as file:
-            file.write(_jpeg(picture))
+            file.write(encode_jpeg(shrunk(picture, PAGE_SIDE)[0], PAGE_QUALITY))
         yield item, name
-
-
-def _jpeg(picture: Pixels) -> bytes:
-    scale = min(1.0, PAGE_SIDE / max(picture.shape[:2]))
-    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return encode_jpeg(np.asarray(small, np.uint8), PAGE_QUALITY)
 
 
 def _each_spooled(pages: Pages, folder: str, write: WriteSpooled) -> list[Path]:

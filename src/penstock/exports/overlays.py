@@ -21,12 +21,17 @@ QUALITY = 85
 
 def draw(regions: Iterable[Region], pixels: Pixels, max_side: int = MAX_SIDE) -> bytes:
     """Returns the page as JPEG with every region's box, label and place in the reading order."""
-    scale = min(1.0, max_side / max(pixels.shape[:2]))
-    small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    canvas = np.array(small, dtype=np.uint8)  # the caller keeps its picture
+    canvas, scale = shrunk(pixels, max_side)
     for region in regions:
         _draw_region(canvas, region, scale)
     return encode_jpeg(canvas, QUALITY)
+
+
+def shrunk(pixels: Pixels, max_side: int) -> tuple[Pixels, float]:
+    """Returns a copy of the picture that is no larger than this, and its scale."""
+    scale = min(1.0, max_side / max(pixels.shape[:2]))
+    small = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return np.array(small, dtype=np.uint8), scale
 
 
 def _draw_region(canvas: Pixels, region: Region, scale: float) -> None:

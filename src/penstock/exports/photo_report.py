@@ -17,6 +17,7 @@ import numpy as np
 
 from penstock.engines.image.codec import encode_jpeg
 from penstock.exports.inventory import Inventory, InventoryLine, is_thing_unsure, photo_name, read_inventory
+from penstock.exports.overlays import shrunk
 from penstock.exports.page_pictures import page_pictures
 from penstock.exports.photo_phrases import HOW, PAGE, Both, both, language_of, name_of, notes_of
 from penstock.photo import Photo, PhotoObject
@@ -102,9 +103,7 @@ def _span(total: Total, factor: float, unit: str, digits: int) -> Both:
 
 
 def _photo(item: Photo, picture: Pixels, lines: list[InventoryLine], out: Out) -> str:
-    scale = min(1.0, PHOTO_SIDE / max(picture.shape[:2]))
-    small = cv2.resize(picture, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    drawn = np.ascontiguousarray(small, np.uint8)
+    drawn, scale = shrunk(picture, PHOTO_SIDE)
     for line in lines:
         _tint(drawn, line, out)
     height, width = drawn.shape[:2]
