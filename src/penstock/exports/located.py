@@ -21,7 +21,7 @@ from penstock.exports import enrichments
 from penstock.exports.pages import DocumentRows
 from penstock.page import Page
 from penstock.photo import Photo
-from penstock.region import Region
+from penstock.region import Region, on_grid
 from penstock.store.ledger import Entry
 from penstock.store.out import Out
 
@@ -55,18 +55,9 @@ class Located:
     def row(self) -> dict[str, Any]:
         """Returns it as JSON has it."""
         names = (
-            "kind",
-            "document",
-            "page",
-            "region",
-            "label",
-            "bbox",
-            "text",
-            "confidence",
-            "reader",
-            "crop",
+            "kind", "document", "page", "region", "label", "bbox", "text", "confidence", "reader", "crop",
             "places",
-        )
+        )  # fmt: skip
         return {"locator": str(self.locator), **{name: getattr(self, name) for name in names}}
 
 
@@ -74,8 +65,7 @@ def locate(out: Out, locator: Locator) -> Located:
     """Returns what stands there. Raises UsageError that says what there is instead."""
     entries = [entry for entry in out.entries() if entry.document == locator.document]
     if not entries:
-        known = list(dict.fromkeys(entry.document for entry in out.entries()))
-        shown = ", ".join(known[:SHOWN]) + (", ..." if len(known) > SHOWN else "")
+        shown = _some(list(dict.fromkeys(entry.document for entry in out.entries())))
         raise UsageError(f"{out} has no document {locator.document!r}.", f"It has: {shown or 'none'}.")
     if locator.chunk is not None:
         return _chunk(out, entries, locator)
@@ -131,8 +121,7 @@ def _cell(whole: Located, wanted: tuple[int, int], page: Page, region: Region) -
 
 
 def _at_box(part: Located, box: Box, page: Page) -> Located:
-    grid = Region(label=part.label, box=box).bbox_2d(page.width, page.height)
-    return replace(part, box=box, bbox=tuple(grid))
+    return replace(part, box=box, bbox=tuple(on_grid(box, page.width, page.height)))
 
 
 def _in_photo(locator: Locator, photo: Photo) -> Located:
@@ -142,12 +131,11 @@ def _in_photo(locator: Locator, photo: Photo) -> Located:
     if thing is None:
         raise _missing(locator, "thing", [one.index for one in photo.objects])
     size = " x ".join(f"{metres:.2f}" for metres in thing.size) + " m" if thing.size else thing.note
-    found = Located(
+    return Located(
         locator=locator, kind="thing", text=f"{thing.label} {size}".strip(), page=photo.part + 1,
-        label=thing.label, box=thing.box, confidence=thing.score,
+        label=thing.label, box=thing.box, bbox=tuple(on_grid(thing.box, photo.width, photo.height)),
+        confidence=thing.score,
     )  # fmt: skip
-    grid = Region(label=thing.label, box=thing.box).bbox_2d(photo.width, photo.height)
-    return replace(found, bbox=tuple(grid))
 
 
 def _chunk(out: Out, entries: Sequence[Entry], locator: Locator) -> Located:
@@ -166,7 +154,9 @@ def _found_chunk(out: Out, chunk: Chunk, locator: Locator) -> Located:
 
 
 def _missing(locator: Locator, what: str, there: Sequence[object]) -> UsageError:
-    shown = ", ".join(map(str, there[:SHOWN])) + (", ..." if len(there) > SHOWN else "")
-    return UsageError(
-        f"There is no {what} at {locator}.", f"There are: {shown}." if shown else "It has none."
-    )
+    shown = f"There are: {_some(there)}." if there else "It has none."
+    return UsageError(f"There is no {what} at {locator}.", shown)
+
+
+def _some(names: Sequence[object]) -> str:
+    return ", ".join(map(str, names[:SHOWN])) + (", ..." if len(names) > SHOWN else "")

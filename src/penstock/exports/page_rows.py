@@ -24,13 +24,8 @@ def result_row(page: Page) -> dict[str, Any]:
     notes = {"flattened": page.flattened, "layer_fault": page.layer_fault, "layout": page.layout}
     choice = {"choice": asdict(page.choice)} if page.choice else {}
     form = {"form": [_form_row(field, page) for field in page.form]} if page.form else {}
-    return {
-        **row,
-        **form,
-        **picture_row(page),
-        **{name: text for name, text in notes.items() if text},
-        **choice,
-    }
+    known = {name: text for name, text in notes.items() if text}
+    return {**row, **form, **picture_row(page), **known, **choice}
 
 
 def _form_row(field: FormField, page: Page) -> dict[str, Any]:

@@ -118,26 +118,17 @@ def name_of(thing: PhotoObject) -> Both:
 def notes_of(thing: PhotoObject, same_as: int | None, looks_like: int | None) -> list[Both]:
     said: list[Both] = []
     if looks_like is not None:
-        said.append(
-            (f"Looks like no. {looks_like}: counted twice?", f"{looks_like}번과 비슷합니다. 같은 물품입니까?")
-        )
+        question = f"Looks like no. {looks_like}: counted twice?"
+        said.append((question, f"{looks_like}번과 비슷합니다. 같은 물품입니까?"))
     if same_as is not None:
-        said.append(
-            (
-                f"Same as no. {same_as}, not counted again.",
-                f"{same_as}번과 같은 물품으로, 다시 세지 않았습니다.",
-            )
-        )
+        same = f"Same as no. {same_as}, not counted again."
+        said.append((same, f"{same_as}번과 같은 물품으로, 다시 세지 않았습니다."))
     if not thing.movable:
         said.append(("Stays.", "옮기지 않습니다."))
     if thing.cut:
         english, korean = zip(*(SIDES[side] for side in thing.cut), strict=True)
-        said.append(
-            (
-                f"Cut off at the photo's {' and '.join(english)} edge.",
-                f"사진의 {', '.join(korean)}에서 잘렸습니다.",
-            )
-        )
+        cut = f"Cut off at the photo's {' and '.join(english)} edge."
+        said.append((cut, f"사진의 {', '.join(korean)}에서 잘렸습니다."))
     said += [NOTES[word] for word in thing.measurement_notes if word in NOTES]
     return said + [words for sentence, words in SENTENCES.items() if sentence in thing.note]
 

@@ -23,7 +23,7 @@ from penstock.documents.docjson.table import read_table
 from penstock.documents.pages.corrected import PERSON, text_at
 from penstock.errors import Failure
 from penstock.page import Page
-from penstock.region import Line, Region
+from penstock.region import Line, Region, on_grid
 from penstock.store.out import Out
 
 MOST = 50
@@ -178,4 +178,4 @@ def _doubt(sure: float) -> str:
 
 
 def _grid(box: Box, page: Page) -> tuple[int, ...]:
-    return tuple(Region(label="", box=box).bbox_2d(page.width or 1, page.height or 1))
+    return tuple(on_grid(box, page.width or 1, page.height or 1))
