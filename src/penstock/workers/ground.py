@@ -16,8 +16,7 @@ import numpy as np
 from penstock.box import Pixels
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.grounding.answer import GroundedAnswer
-from penstock.documents.grounding.attempts import raw_answer
-from penstock.documents.grounding.page import read_page, regions_of, shifted
+from penstock.documents.grounding.page import raw_answer, read_page, regions_of, shifted
 from penstock.engines.chat.client import Answer, ChatClient, ChatRequest
 from penstock.engines.chat.deepseek.hf import HfClient, open_reader
 from penstock.engines.chat.deepseek.pages import NgramGuard, Way, ladder, page_recogniser

@@ -1,14 +1,17 @@
-"""A grounded answer as regions of its page, in the one vocabulary of labels."""
+"""A grounded answer as regions of its page, in the one vocabulary of labels; all attempts as a file."""
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 from penstock.box import Box
 from penstock.documents.grounding.answer import Grounded, GroundedAnswer, read_grounded
 from penstock.documents.grounding.grid import GRID, GridBox
-from penstock.region import Region
+from penstock.page import PageAttempt
+from penstock.region import Asset, Region, asset
 
 LABELS = {
     "title": "paragraph_title", "sub_title": "paragraph_title", "text": "text", "list": "text", "": "text",
@@ -19,6 +22,7 @@ LABELS = {
     "formula": "display_formula", "header": "header", "footer": "footer", "page_number": "number",
     "reference": "reference_content", "code": "algorithm", "abstract": "abstract",
 }  # fmt: skip
+RAW = "raw"  # the folder of answers
 NOTES = {
     "loop": "The model repeated itself here; what it repeated was left out.",
     "cut_table": "The answer ended inside this table.",
@@ -92,3 +96,9 @@ def _plain(block: Grounded) -> list[Grounded]:
             is_table = text[:6].lower() == "<table" or text.startswith("|")
             pieces.append(Grounded("table" if is_table else "", text))
     return pieces
+
+
+def raw_answer(attempts: Sequence[tuple[PageAttempt, str]]) -> Asset:
+    """Keeps what a model said in all attempts at a page: a JSON list, in a file named by its content."""
+    rows = [{**asdict(attempt), "text": text} for attempt, text in attempts]
+    return asset(RAW, json.dumps(rows, ensure_ascii=False).encode("utf-8", "replace"), "json")
