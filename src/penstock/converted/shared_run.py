@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import replace
 from typing import cast
@@ -130,9 +130,8 @@ class SharedRun:
             if executor == Local.name
             else make_executor(executor, Trace())
         )
-        self._max_ahead = max_ahead(
-            plan, self._executor
-        )  # pages of a document that are listed and not given back
+        # pages of a document that are listed and not given back
+        self._max_ahead = max_ahead(plan, self._executor)
         self._stream = _results(self._executor.stream(plan, queue.pages()), queue)
         self._arrived: dict[int, Page] = {}
         self._is_pulled = self._has_begun = False
@@ -160,7 +159,10 @@ class SharedRun:
                     on_progress(progress)
                 yield page
         finally:
-            self._leave(key, ahead)
+            with self._changed:
+                self._queue.leave(key)
+                for number in ahead:
+                    self._arrived.pop(number, None)
 
     def profile(self) -> Profile:
         """Returns where the time of its stages went by now."""
@@ -182,15 +184,6 @@ class SharedRun:
     def _check(self) -> None:
         if self.error is not None:
             raise self.error
-
-    def _fail(self, error: Exception) -> None:
-        self.error = self.error or error
-
-    def _leave(self, key: str, sent: Iterable[int]) -> None:
-        with self._changed:
-            self._queue.leave(key)
-            for number in sent:
-                self._arrived.pop(number, None)
 
     def _take(self, number: int) -> Page:
         """Waits for a page. If no other thread pulls the run's results, this one does."""
@@ -221,8 +214,7 @@ class SharedRun:
         finally:
             with self._changed:
                 self._is_pulled = False
-                if error is not None:
-                    self._fail(error)
+                self.error = self.error or error
                 if page is not None and self._queue.came_back(page):
                     self._arrived[page.attempt] = page
                 self._changed.notify_all()
