@@ -96,13 +96,11 @@ def _margin_label(block: TextBlock, text: str, blocks: Sequence[TextBlock], page
         return ""
     beside = any(b is not block and _same_row(b, block) and PAGE_NUMBER.match(b.text) for b in blocks)
     beside = beside or (NUMBER_AT_END.search(text) is not None and len(block.lines) == 1)
-    if (at_top and beside and _stands_alone(block, blocks, below=True)) or (
-        y1 < EDGE * page.height and _stands_alone(block, blocks, below=True)
-    ):
+    heads = (at_top and beside) or y1 < EDGE * page.height
+    if heads and _stands_alone(block, blocks, below=True):
         return "header"
-    if (at_foot and beside and _stands_alone(block, blocks, below=False)) or (
-        y0 > (1 - EDGE) * page.height and _stands_alone(block, blocks, below=False)
-    ):
+    foots = (at_foot and beside) or y0 > (1 - EDGE) * page.height
+    if foots and _stands_alone(block, blocks, below=False):
         return "footer"
     return ""
 

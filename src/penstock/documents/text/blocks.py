@@ -94,16 +94,12 @@ def fragment(words: Sequence[Word]) -> Fragment:
 
 def _main(words: Sequence[Word]) -> tuple[Word, bool]:
     """A word in the type most characters have, and whether most are bold."""
-    weights: dict[tuple[float, str], int] = {}
-    heavy = total = 0
+    weights: Counter[tuple[float, str]] = Counter()
     for word in words:
-        length = len(word.text)
-        kind = (word.size, word.font)
-        weights[kind] = weights.get(kind, 0) + length
-        total += length
-        heavy += length if word.bold else 0
+        weights[word.size, word.font] += len(word.text)
+    heavy = sum(len(word.text) for word in words if word.bold)
     best = max(weights, key=lambda kind: weights[kind])
-    return next(w for w in words if (w.size, w.font) == best), 2 * heavy > total
+    return next(w for w in words if (w.size, w.font) == best), 2 * heavy > weights.total()
 
 
 def body_type(words: Iterable[Word]) -> tuple[float, str]:
@@ -183,14 +179,11 @@ def _with_number(parts: list[list[Word]], em: float) -> list[list[Word]]:
 
 def merged_rows(fragments: Sequence[Fragment]) -> list[Fragment]:
     """The lines of one column: joins fragments that stand on the same height."""
-    rows = rows_of([f.box for f in fragments])
-    return [_merged([fragments[i] for i in row]) for row in rows]
-
-
-def _merged(row: Sequence[Fragment]) -> Fragment:
-    if len(row) == 1:
-        return row[0]
-    return fragment(in_reading_direction([w for f in row for w in f.words]))
+    rows = ([fragments[i] for i in row] for row in rows_of([f.box for f in fragments]))
+    return [
+        row[0] if len(row) == 1 else fragment(in_reading_direction([w for f in row for w in f.words]))
+        for row in rows
+    ]
 
 
 def blocks_of(lines: Sequence[Fragment]) -> list[TextBlock]:

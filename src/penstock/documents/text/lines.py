@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from penstock.box import Box, HasBox, enclosing
 from penstock.documents.text import rotated_text
-from penstock.region import Line, Word
+from penstock.region import Word
 from penstock.scripts import is_unspaced, reads_right_to_left
 
 # All in units of the font size.
@@ -177,7 +177,3 @@ def _spaced(a: Word, b: Word) -> bool:
 def around(things: Sequence[HasBox]) -> Box:
     """The smallest box around words, lines or regions."""
     return enclosing([thing.box for thing in things])
-
-
-def as_line(row: Sequence[Word]) -> Line:
-    return Line(text=row_text(row), box=around(row))

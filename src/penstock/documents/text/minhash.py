@@ -12,10 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 RUN = 8  # characters
-BANDS, ROWS = (
-    14,
-    8,
-)  # two texts that share 72 % of their runs meet in a band half of the time, 85 % nearly always
+# two texts that share 72 % of their runs meet in a band half of the time, 85 % nearly always
+BANDS, ROWS = 14, 8
 HASHES = BANDS * ROWS
 CHUNK = 4096  # runs that are hashed at once: 4 MB
 EMPTY = np.iinfo(np.uint64).max

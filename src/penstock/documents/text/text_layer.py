@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from penstock.box import Box, HasBox
 from penstock.documents.text.broken_encoding import encoding_fault
-from penstock.documents.text.lines import as_line, rows_of_words
+from penstock.documents.text.lines import around, row_text, rows_of_words
 from penstock.region import Line, TextLayer, Word
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def layer_doubt(layer: TextLayer) -> str:
 
 def lines_from(words: Sequence[Word]) -> list[Line]:
     """The words of one region as lines with their spaces."""
-    lines = (as_line(row) for row in rows_of_words(words))
+    lines = (Line(text=row_text(row), box=around(row)) for row in rows_of_words(words))
     return [line for line in lines if line.text]
 
 
