@@ -36,6 +36,7 @@ _PLAIN_LABELS = {
 }  # fmt: skip
 PICTURE_LABELS = frozenset({"image", "chart", "header_image", "footer_image", "seal"})
 FORMULA_LABELS = frozenset({"display_formula", "inline_formula"})
+HEADING_LABELS = frozenset({"doc_title", "paragraph_title"})
 WHOLE = "whole"  # the native label of a region that is a whole picture, by what is asked and not by a layout
 STRUCTURE = "structure"  # the reader of what a file says itself, without a picture of it
 FROM_FILE = ("layer", STRUCTURE)  # readers that read no picture: a text of theirs has no confidence

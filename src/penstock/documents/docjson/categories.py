@@ -10,9 +10,8 @@ import re
 from collections.abc import Sequence
 
 from penstock.documents.docjson.model import Category, CategorySource, Role
-from penstock.region import FORMULA_LABELS, MARGIN_LABELS
+from penstock.region import FORMULA_LABELS, HEADING_LABELS, MARGIN_LABELS
 
-HEADINGS = frozenset({"doc_title", "paragraph_title"})
 ROLES: dict[str, Role] = {
     "figure_title": "caption",
     "vision_footnote": "footnote",
@@ -48,7 +47,7 @@ def role_of(label: str) -> Role:
 
 def category_of(label: str, is_title: bool) -> Category:
     """Returns the category by the label alone; pictures are complex images until more is known."""
-    if label in HEADINGS:
+    if label in HEADING_LABELS:
         return "text_header" if is_title else "text_section"
     if label == "table":
         return "table"

@@ -25,7 +25,7 @@ from penstock.documents.grounding.grid import GRID, clamped
 from penstock.documents.headings.numbers import numbering
 from penstock.documents.layout.labels import CAPTION
 from penstock.page import Page
-from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
+from penstock.region import FORMULA_LABELS, HEADING_LABELS, MARGIN_LABELS, Region
 
 BOX_ISSUES = frozenset({
     "unit_box", "pixel_box", "off_grid", "swapped_corners", "no_area", "partial_box", "no_box",
@@ -59,7 +59,7 @@ def page_blocks(item: Page, doc_index: int, has_title: bool) -> PageBlocks:
         block = _block(region, item, order, doc_index + order, is_title)
         made.blocks.append(block)
         made.keys[block.id] = block_key(item.id, region)
-        if region.label in ("doc_title", "paragraph_title"):
+        if region.label in HEADING_LABELS:
             made.heights[block.id] = _line_height(region)
             made.hashes[block.id] = _hashes(region)
         if region.crop_link:

@@ -19,13 +19,12 @@ from penstock.documents.tables.html import from_html, to_html
 from penstock.documents.tables.pipes import to_pipes
 from penstock.documents.text import escape
 from penstock.documents.text.paragraphs import join_lines, joined_word
-from penstock.region import FORMULA_LABELS, MARGIN_LABELS, PICTURE_LABELS, Link, Region
+from penstock.region import FORMULA_LABELS, HEADING_LABELS, MARGIN_LABELS, PICTURE_LABELS, Link, Region
 
 MAX_HEADING_LEVEL = 6  # heading levels of Markdown
 SHORT_LINE = 60  # letters; a longer line is a paragraph
 HARD_BREAK = "  \n"
 COMMENT = "comment"  # the native label of what a reviewer wrote into a file
-HEADING_LABELS = frozenset({"doc_title", "paragraph_title"})
 MIN_WORD = 2  # letters
 
 _LEADERS = re.compile(r"(?:(?:\.\s?){3,}|(?:·\s?){3,}|(?:…\s?){2,}|_{3,})")

@@ -26,9 +26,8 @@ from penstock.documents.layout.labels import (
 from penstock.documents.text.blocks import Fragment, TextBlock, body_type, fragment, text_block
 from penstock.documents.text.code import is_code
 from penstock.documents.text.lines import around, rows_of_words
-from penstock.region import Region, Word
+from penstock.region import HEADING_LABELS, Region, Word
 
-HEADINGS = frozenset({"doc_title", "paragraph_title"})
 MAY_HEAD = frozenset({"text", "header", "reference_content"})  # what the model calls headings that it misses
 SMALL_BODY = 1 / 60  # of the page's height: larger type is a title, however common
 LARGE_HEADER = 1.15  # times the body's type: running headers are smaller
@@ -70,7 +69,7 @@ def joined_headings(
 
 def _goes_on(above: tuple[Region, tuple[Word, ...]], below: tuple[Region, tuple[Word, ...]]) -> bool:
     """Whether a heading is the next line of the one before: in its type, right under it, with no number."""
-    if above[0].label not in HEADINGS or below[0].label not in HEADINGS or not (above[1] and below[1]):
+    if not {above[0].label, below[0].label} <= HEADING_LABELS or not (above[1] and below[1]):
         return False
     last, first = fragment(rows_of_words(above[1])[-1]), fragment(rows_of_words(below[1])[0])
     alike = abs(last.size - first.size) <= SAME_SIZE * first.size and last.font == first.font
@@ -120,7 +119,7 @@ def label_by_type(region: Region, words: Sequence[Word], page: PageFacts, bold_t
     block = text_block([fragment(row) for row in rows_of_words(words)])
     if region.label in MAY_HEAD and is_code(words, len(block.lines)):
         return "algorithm"
-    if region.label in HEADINGS:
+    if region.label in HEADING_LABELS:
         return "text" if _is_no_heading(block, page) else region.label
     if region.label not in MAY_HEAD or not is_heading(block, page, bold_tells):
         return region.label

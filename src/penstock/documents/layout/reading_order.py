@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from penstock.box import Box, enclosing
 from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.documents.text.runs import runs_of
-from penstock.region import PICTURE_LABELS
+from penstock.region import HEADING_LABELS, PICTURE_LABELS
 
 # Fractions of the page's width or height.
 GUTTER = 0.004  # layout boxes hug the text, so any clear white line separates columns
@@ -30,7 +30,6 @@ MAX_INTERLOCKED = 1500  # boxes; a page with more is a map or a drawing, read ro
 CAPTIONED = frozenset({"image", "chart", "table", "algorithm"})
 CAPTIONS = frozenset({"figure_title", "vision_footnote"})
 FIRST = frozenset({"header", "header_image"})
-TITLES = frozenset({"doc_title", "paragraph_title"})
 LAST = frozenset({"footer", "footer_image", "aside_text"})
 
 
@@ -107,7 +106,7 @@ def _kind(labels: Sequence[str], unit: _RegionGroup) -> str:
     """ "picture", "title" or "text"."""
     if any(labels[i] in PICTURE_LABELS for i in unit.members):
         return "picture"
-    return "title" if all(labels[i] in TITLES for i in unit.members) else "text"
+    return "title" if all(labels[i] in HEADING_LABELS for i in unit.members) else "text"
 
 
 def _arranged(boxes: Sequence[Box], kinds: Sequence[str], columns: list[list[int]]) -> list[list[int]]:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from penstock.documents.headings.by_wording import is_heading_by_words, is_no_heading_by_words
 from penstock.documents.layout.labels import CAPTION, MAX_CAPTION, NUMBER_EDGE, PAGE_NUMBER
-from penstock.region import FORMULA_LABELS, MARGIN_LABELS, Region
+from penstock.region import FORMULA_LABELS, HEADING_LABELS, MARGIN_LABELS, Region
 
 FORMULA_NUMBER = re.compile(r"^[(（]\s*\d{1,3}(?:[.\-]\d{1,3})*[a-z]?\s*[)）]$")
 TITLE_LEAD = 1.15  # a document's title is set at least this much larger than the next heading
@@ -97,7 +97,7 @@ def with_title(regions: Sequence[Region], height: float) -> list[Region]:
     The model may take a title at the very top for a running header, which the Markdown leaves out.
     """
     regions = _without_large_headers(regions)
-    headings = [region for region in regions if region.label in {"paragraph_title", "doc_title"}]
+    headings = [region for region in regions if region.label in HEADING_LABELS]
     if not headings or any(region.label == "doc_title" for region in headings):
         return list(regions)
     best = max(headings, key=_line_height)

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.headings.numbers import numbering
 from penstock.page import Page
-from penstock.region import MARGIN_LABELS, STRUCTURE, Region
+from penstock.region import HEADING_LABELS, MARGIN_LABELS, STRUCTURE, Region
 from penstock.scripts import has_syllable
 
 EDGE = 0.16  # of the page's height: no running title or footer stands farther in
@@ -89,7 +89,7 @@ class WholeDocument:
         self._levels = None
         self._known.clear()
         for region in page.regions:
-            if region.label in ("doc_title", "paragraph_title"):
+            if region.label in HEADING_LABELS:
                 self._note_heading(region, page)
 
     def _note_heading(self, region: Region, page: Page) -> None:
