@@ -37,10 +37,12 @@ NEXT_LINE = 0.5  # of the size: white between two parts of one heading
 SAME_SIZE = 0.04  # share by which sizes differ within one type
 BULLET = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※∙◾▷·]|^[-–—*]\s")
 
+WithWords = tuple[Region, tuple[Word, ...]]  # a region and the words of the layer that it holds
+
 
 def corrected_headings(
-    regions: Sequence[tuple[Region, tuple[Word, ...]]], unlined: Set[str], width: float, height: float
-) -> list[tuple[Region, tuple[Word, ...]]]:
+    regions: Sequence[WithWords], unlined: Set[str], width: float, height: float
+) -> list[WithWords]:
     """Returns the regions with their words, headings cut out of the text where they stand in it.
 
     The words of `unlined` regions do not say what type the page is set in, unless there are few others.
@@ -52,11 +54,9 @@ def corrected_headings(
     return joined_headings([part for each in regions for part in _parts(*each, facts, bold_tells)])
 
 
-def joined_headings(
-    parts: Sequence[tuple[Region, tuple[Word, ...]]],
-) -> list[tuple[Region, tuple[Word, ...]]]:
+def joined_headings(parts: Sequence[WithWords]) -> list[WithWords]:
     """Returns the parts, a heading that a network saw line by line as one."""
-    found: list[tuple[Region, tuple[Word, ...]]] = []
+    found: list[WithWords] = []
     for region, words in parts:
         if found and _goes_on(found[-1], (region, words)):
             above, own = found[-1]
@@ -67,7 +67,7 @@ def joined_headings(
     return found
 
 
-def _goes_on(above: tuple[Region, tuple[Word, ...]], below: tuple[Region, tuple[Word, ...]]) -> bool:
+def _goes_on(above: WithWords, below: WithWords) -> bool:
     """Whether a heading is the next line of the one before: in its type, right under it, with no number."""
     if not {above[0].label, below[0].label} <= HEADING_LABELS or not (above[1] and below[1]):
         return False
@@ -78,25 +78,17 @@ def _goes_on(above: tuple[Region, tuple[Word, ...]], below: tuple[Region, tuple[
     return alike and follows and NUMBERED.match(first.text) is None
 
 
-def _parts(
-    region: Region, words: tuple[Word, ...], page: PageFacts, bold_tells: bool
-) -> list[tuple[Region, tuple[Word, ...]]]:
+def _parts(region: Region, words: tuple[Word, ...], page: PageFacts, bold_tells: bool) -> list[WithWords]:
     region = replace(region, label=label_by_type(region, words, page, bold_tells))
     parts = split_by_type(words, page, bold_tells) if region.label == "text" else []
     if len(parts) < 2 or region.content is not None:
         return [(region, words)]
-    return [
-        (
-            replace(
-                region,
-                label="paragraph_title" if heads else region.label,
-                box=box_of_part(region.box, own),
-                crop=None,
-            ),
-            tuple(own),
-        )
-        for heads, own in parts
-    ]
+    return [_part(region, own, heads) for heads, own in parts]
+
+
+def _part(region: Region, words: Sequence[Word], heads: bool) -> WithWords:
+    label = "paragraph_title" if heads else region.label
+    return replace(region, label=label, box=box_of_part(region.box, words), crop=None), tuple(words)
 
 
 def page_facts(words: Sequence[Word], width: float, height: float) -> PageFacts:
