@@ -35,7 +35,12 @@ class Passage:
     @classmethod
     def from_docjson(cls, text: str | bytes) -> list[Passage]:
         """Returns the chunks of a document that was written as DocJSON."""
-        return list(passages_in(DocJSON.model_validate_json(text)))
+        document = DocJSON.model_validate_json(text)
+        by_page = {page.page_no: page for page in document.pages}
+        places: dict[str, _KnownPlace] = {}
+        for block in document.blocks:
+            places.update(_places(by_page[block.page_no], [block]))
+        return [_of_chunk(document.name, chunk, places) for chunk in document.chunks]
 
     @property
     def metadata(self) -> dict[str, str | int | float]:
@@ -84,15 +89,6 @@ def _of_chunks(name: str, pages: Iterable[Page]) -> Iterator[Passage]:
         places.update(_places(made.page, made.blocks))
         yield from (_of_chunk(name, chunk, places) for chunk in made.chunks)
     yield from (_of_chunk(name, chunk, places) for chunk in assembler.finish().chunks)
-
-
-def passages_in(document: DocJSON) -> Iterator[Passage]:
-    """Yields the chunks of a document that was written as DocJSON."""
-    places: dict[str, _KnownPlace] = {}
-    by_page = {page.page_no: page for page in document.pages}
-    for block in document.blocks:
-        places.update(_places(by_page[block.page_no], [block]))
-    return (_of_chunk(document.name, chunk, places) for chunk in document.chunks)
 
 
 def _places(page: DocPage, blocks: Iterable[Block]) -> Iterator[tuple[str, _KnownPlace]]:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from penstock import __version__
 from penstock.documents.docjson import file as docjson_file
 from penstock.documents.docjson.assemble import Assembler
-from penstock.documents.docjson.model import Chunk, Producer
+from penstock.documents.docjson.model import Producer
 from penstock.documents.formats import docling, mineru
 from penstock.documents.formats import html as html_page
 from penstock.documents.pages.joined_pages import joined_markdown
@@ -63,14 +63,10 @@ def write_chunks(pages: Pages) -> list[Path]:
     path = pages.out / CHUNKS
     with replacing(path, pages.out) as file:
         for document, assembler, items in _documents(pages):
-            _chunk_lines(file, document, assembler.chunks(items))
+            for chunk in assembler.chunks(items):
+                row = {"document": document, **chunk.model_dump(mode="json")}
+                file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     return [path]
-
-
-def _chunk_lines(file: IO[bytes], document: str, chunks: Iterable[Chunk]) -> None:
-    for chunk in chunks:
-        row = {"document": document, **chunk.model_dump(mode="json")}
-        file.write(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
 
 def write_html(pages: Pages) -> list[Path]:
