@@ -72,15 +72,15 @@ def _path(check: Check) -> Path:
 
 
 def _facts(name: str, checks: list[Check]) -> dict[str, str]:
-    licences = sorted({check.origin.licence for check in checks if check.origin is not None})
+    licences = sorted({check.model.licence for check in checks})
     told = METADATA.format(name=name, version=penstock.__version__, licences=" AND ".join(licences))
     return {"METADATA": told, "WHEEL": WHEEL, "licenses/MODELS": "".join(map(_line, checks))}
 
 
 def _line(check: Check) -> str:
-    origin = check.origin
+    model, origin = check.model, check.origin
     assert origin is not None
-    return f"{_place(check)}: {origin.licence}, from {origin.package}, sha256 {origin.sha256}\n"
+    return f"{_place(check)}: {model.licence}, from {origin.package}, sha256 {model.sha256}\n"
 
 
 def _write(target: Path, files: dict[str, bytes], record: str) -> None:

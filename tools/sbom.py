@@ -89,8 +89,7 @@ def _shipped(archive: zipfile.ZipFile, name: str) -> Component:
 
 
 def _fetched(model: BuiltinModel) -> Component:
-    first = model.origins[0]
-    component = _model(model.name, first.sha256, first.licence, first.size, use=model.use)
+    component = _model(model.name, model.sha256, model.licence, model.size, use=model.use)
     origins = [{"type": "distribution", "url": _origin(origin)} for origin in model.origins]
     return {**component, "scope": "optional", "externalReferences": origins}
 

@@ -49,7 +49,7 @@ def test_the_bill_is_valid_and_names_packages_and_models(wheel: Path) -> None:
     assert set(parts) == {"numpy", "ray", "toy/network.onnx", *MODELS}
     assert (parts["numpy"]["scope"], parts["ray"]["scope"]) == ("required", "optional")
     assert parts["toy/network.onnx"]["hashes"][0]["content"] == hashlib.sha256(b"weights").hexdigest()
-    assert all(parts[name]["hashes"][0]["content"] == MODELS[name].origins[0].sha256 for name in MODELS)
+    assert all(parts[name]["hashes"][0]["content"] == MODELS[name].sha256 for name in MODELS)
 
 
 def test_every_model_has_a_licence(wheel: Path) -> None:

@@ -68,9 +68,9 @@ def _as_row(check: weights.Check) -> dict[str, Any]:
         "package": origin.package.name,
         "version": origin.package.version,
         "from": origin.package.kind,
-        "licence": origin.licence,
-        "size": origin.size,
-        "sha256": origin.sha256,
+        "licence": check.model.licence,
+        "size": check.model.size,
+        "sha256": check.model.sha256,
         "state": check.state,
         "path": str(check.path) if check.path else None,
     }

