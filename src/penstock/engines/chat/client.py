@@ -19,6 +19,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -55,6 +56,15 @@ class ChatRequest:
         return hashlib.sha256(self.image).digest(), self.prompt
 
 
+@dataclass(frozen=True, slots=True)
+class _PendingAnswer:
+    """A request on its way: its outcome is set on the loop's thread and awaited on the caller's."""
+
+    key: _Key
+    request: ChatRequest
+    outcome: Future[Outcome] = field(default_factory=Future)
+
+
 class ChatClient:
     """Sends pictures to servers. Thread-safe; close it, or use it in a `with`."""
 
@@ -87,7 +97,7 @@ class ChatClient:
         )  # fmt: skip
         self._smaller = smaller or smaller_jpeg
         self._remembered: OrderedDict[_Key, Answer] = OrderedDict()
-        self._waiters: dict[_Key, list[tuple[_PendingAnswers, int]]] = {}
+        self._waiters: dict[_Key, list[Future[Outcome]]] = {}
         self._shared = 0
         self._opened = threading.Event()
         self._lock = threading.Lock()
@@ -126,14 +136,13 @@ class ChatClient:
         """
         if not requests:
             return []
-        batch = _PendingAnswers(len(requests))
-        entries = [(request.key, request) for request in requests]  # hashed here, not on the loop
+        # hashed here, not on the loop
+        entries = [_PendingAnswer(request.key, request) for request in requests]
         with self._lock:
             if self._closed:
                 return [EngineError("The client is closed.") for _ in requests]
-            self._loop.call_soon_threadsafe(self._submit, batch, entries)
-        batch.finished.wait()
-        outcomes = batch.outcomes()
+            self._loop.call_soon_threadsafe(self._submit, entries)
+        outcomes = [entry.outcome.result() for entry in entries]
         if not self._dispatcher.counts.answered:
             for refused in (outcome for outcome in outcomes if isinstance(outcome, Unwelcome)):
                 raise OpenError(refused.message, refused.advice)
@@ -192,18 +201,19 @@ class ChatClient:
         await self._stop.wait()
         await self._dispatcher.close()
 
-    def _submit(self, batch: _PendingAnswers, entries: list[tuple[_Key, ChatRequest]]) -> None:
-        for index, (key, request) in enumerate(entries):
+    def _submit(self, entries: list[_PendingAnswer]) -> None:
+        for entry in entries:
+            key = entry.key
             if (known := self._remembered.get(key)) is not None:
                 self._remembered.move_to_end(key)
                 self._shared += 1
-                batch.put(index, replace(known, attempts=0, seconds=0.0))
+                entry.outcome.set_result(replace(known, attempts=0, seconds=0.0))
             elif key in self._waiters:
                 self._shared += 1
-                self._waiters[key].append((batch, index))
+                self._waiters[key].append(entry.outcome)
             else:
-                self._waiters[key] = [(batch, index)]
-                self._dispatcher.submit(self._job(key, request))
+                self._waiters[key] = [entry.outcome]
+                self._dispatcher.submit(self._job(key, entry.request))
         self._dispatcher.pump()
 
     def _job(self, key: _Key, request: ChatRequest) -> Job:
@@ -221,28 +231,10 @@ class ChatClient:
             if len(self._remembered) > REMEMBERED:
                 self._remembered.popitem(last=False)
         first, *others = self._waiters.pop(key)
-        first[0].put(first[1], outcome)
+        first.set_result(outcome)
         again = replace(outcome, attempts=0) if isinstance(outcome, Answer) else outcome
-        for batch, index in others:
-            batch.put(index, again)
-
-
-class _PendingAnswers:
-    """The outcomes of one `ask`, filled on the loop's thread and read on the caller's."""
-
-    def __init__(self, size: int) -> None:
-        self.finished = threading.Event()
-        self._outcomes: list[Outcome | None] = [None] * size
-        self._missing = size
-
-    def put(self, index: int, outcome: Outcome) -> None:
-        self._outcomes[index] = outcome
-        self._missing -= 1
-        if not self._missing:
-            self.finished.set()
-
-    def outcomes(self) -> list[Outcome]:
-        return [outcome for outcome in self._outcomes if outcome is not None]
+        for other in others:
+            other.set_result(again)
 
 
 def smaller_jpeg(image: bytes, scale: float) -> bytes:
