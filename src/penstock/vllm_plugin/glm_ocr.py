@@ -15,8 +15,8 @@ import torch
 from torch.nn import functional
 
 from penstock.vllm_plugin.fp8 import Eight
-from penstock.vllm_plugin.graphs import Graphs
-from penstock.vllm_plugin.pictures import Pictures, flat_pixels, pictures_of, turns
+from penstock.vllm_plugin.graphs import over_grids
+from penstock.vllm_plugin.pictures import Pictures, flat_pixels, turns
 
 Tensor = Any
 Tower = Any  # vllm.model_executor.models.glm_ocr.GlmOcrVisionTransformer
@@ -49,14 +49,11 @@ def fast(tower: Tower, kernels: Kernels, mode: str, graphs: bool) -> Callable[..
     def run(pictures: Pictures) -> Tensor:
         return compute(tower, pictures, kernels, do)
 
-    captured = Graphs.of(tower, run, tower.patch_embed.proj, tower.out_hidden_size) if graphs else None
+    weight = tower.patch_embed.proj.weight
+    encode = over_grids(run, weight, tower.spatial_merge_size, tower.out_hidden_size, graphs)
 
     def forward(x: Tensor, grid: Any) -> Tensor:
-        rows = grid if isinstance(grid, list) else grid.tolist()
-        pixels = flat_pixels(tower, x)
-        if captured is not None and captured.fits(rows):
-            return captured(pixels, rows)
-        return run(pictures_of(pixels, rows, tower.spatial_merge_size))
+        return encode(flat_pixels(tower, x), grid if isinstance(grid, list) else grid.tolist())
 
     return forward
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from penstock.vllm_plugin.pictures import Grid, Pictures, layout, to_card
+from penstock.vllm_plugin.pictures import Grid, Pictures, layout, pictures_of, to_card
 
 Tensor = Any
 
@@ -59,14 +59,6 @@ class Graphs:
         for size in range(MAX_PATCHES, 0, -STEP):  # the largest first: the others fit into its memory
             self._graphs[size] = recorder.recorded(lambda size=size: self._run(size))  # type: ignore[misc]
 
-    @classmethod
-    def of(cls, tower: Any, compute: Callable[[Pictures], Tensor], patch: Any, width: int) -> Graphs:
-        """Returns graphs for pictures of a tower whose first layer is `patch`."""
-        weight = patch.weight
-        return cls(
-            compute, weight.new_zeros((MAX_PATCHES, weight[0].numel())), tower.spatial_merge_size, width
-        )
-
     def fits(self, grid: Grid) -> bool:
         patches, pictures = sum(t * h * w for t, h, w in grid), sum(row[0] for row in grid)
         return patches <= MAX_PATCHES and pictures <= MAX_PICTURES
@@ -88,6 +80,24 @@ class Graphs:
         longest = torch.tensor(size, dtype=torch.int32)
         pictures = Pictures(self._pixels[:size], self._spots[:size], self._bounds, longest)
         self._out[: size // self._merge**2].copy_(self._compute(pictures))
+
+
+def over_grids(
+    compute: Callable[[Pictures], Tensor], weight: Tensor, merge: int, width: int, graphs: bool
+) -> Callable[[Tensor, Grid], Tensor]:
+    """Returns `compute` as a function of pixels and their grid, by graphs where there are some that fit.
+
+    `weight` is that of the first layer; `merge` patches a side are a token, which is `width` wide.
+    """
+    pixels = weight.new_zeros((MAX_PATCHES, weight[0].numel())) if graphs else None
+    captured = Graphs(compute, pixels, merge, width) if pixels is not None else None
+
+    def encode(pixels: Tensor, grid: Grid) -> Tensor:
+        if captured is not None and captured.fits(grid):
+            return captured(pixels, grid)
+        return compute(pictures_of(pixels, grid, merge))
+
+    return encode
 
 
 class ShapeGraphs:

@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 
 from penstock.vllm_plugin import blocks
-from penstock.vllm_plugin.graphs import Graphs
-from penstock.vllm_plugin.pictures import Pictures, pictures_of, positions
+from penstock.vllm_plugin.graphs import over_grids
+from penstock.vllm_plugin.pictures import Pictures, positions
 from penstock.vllm_plugin.places import siglip_blocks
 
 Tensor = Any
@@ -33,17 +33,12 @@ def fast(model: Model, kernels: Kernels, mode: str, graphs: bool) -> Callable[..
     def run(pictures: Pictures) -> Tensor:
         return compute(model, pictures, kernels)
 
-    tower = SimpleNamespace(spatial_merge_size=MERGE)
-    captured = Graphs.of(tower, run, patch, model.mlp_AR.linear_2.out_features) if graphs else None
+    encode = over_grids(run, patch.weight, MERGE, model.mlp_AR.linear_2.out_features, graphs)
 
     def process(given: Any) -> tuple[Tensor, ...]:
         grid = given.image_grid_thw.tolist()
         pixels = patches_of(given.pixel_values, grid).to(patch.weight.device, patch.weight.dtype)
-        if captured is not None and captured.fits(grid):
-            tokens = captured(pixels, grid)
-        else:
-            tokens = run(pictures_of(pixels, grid, MERGE))
-        return tuple(tokens.split([t * h * w // MERGE**2 for t, h, w in grid]))
+        return tuple(encode(pixels, grid).split([t * h * w // MERGE**2 for t, h, w in grid]))
 
     return process
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 MAX_WIDTH = 16_384  # a row of a kernel lies in one program's registers
@@ -64,39 +65,23 @@ class TowerBlock:
     down: Any
 
 
+_OF_SIGLIP = attrgetter(
+    "layer_norm1", "self_attn.qkv_proj", "self_attn.attn", "self_attn.num_attention_heads_per_partition",
+    "self_attn.out_proj", "layer_norm2", "mlp.fc1", "mlp.activation_fn", "mlp.fc2",
+)  # fmt: skip
+_OF_QWEN = attrgetter(
+    "norm1", "attn.qkv", "attn.attn", "attn.num_attention_heads_per_partition",
+    "attn.proj", "norm2", "mlp.linear_fc1", "mlp.act_fn", "mlp.linear_fc2",
+)  # fmt: skip
+
+
 def siglip_blocks(model: Any) -> list[TowerBlock]:
     """Those of PaddleOCR-VL."""
-    return [
-        TowerBlock(
-            layer.layer_norm1,
-            layer.self_attn.qkv_proj,
-            layer.self_attn.attn,
-            layer.self_attn.num_attention_heads_per_partition,
-            layer.self_attn.out_proj,
-            layer.layer_norm2,
-            layer.mlp.fc1,
-            layer.mlp.activation_fn,
-            layer.mlp.fc2,
-        )
-        for layer in model.visual.vision_model.encoder.layers
-    ]
+    return [TowerBlock(*_OF_SIGLIP(layer)) for layer in model.visual.vision_model.encoder.layers]
 
 
 def qwen_blocks(tower: Any) -> list[TowerBlock]:
-    return [
-        TowerBlock(
-            block.norm1,
-            block.attn.qkv,
-            block.attn.attn,
-            block.attn.num_attention_heads_per_partition,
-            block.attn.proj,
-            block.norm2,
-            block.mlp.linear_fc1,
-            block.mlp.act_fn,
-            block.mlp.linear_fc2,
-        )
-        for block in tower.blocks
-    ]
+    return [TowerBlock(*_OF_QWEN(block)) for block in tower.blocks]
 
 
 def _glm_parts(tower: Any) -> TowerParts:

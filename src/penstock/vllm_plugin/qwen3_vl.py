@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from penstock.vllm_plugin import blocks
 from penstock.vllm_plugin.glm_ocr import trial as trial  # pictures of noise, in the same order of patches
-from penstock.vllm_plugin.graphs import Graphs
-from penstock.vllm_plugin.pictures import Pictures, flat_pixels, pictures_of, positions, turns
+from penstock.vllm_plugin.graphs import over_grids
+from penstock.vllm_plugin.pictures import Pictures, flat_pixels, positions, turns
 from penstock.vllm_plugin.places import qwen_blocks
 
 Tensor = Any
@@ -26,14 +26,11 @@ def fast(tower: Tower, kernels: Kernels, mode: str, graphs: bool) -> Callable[..
     def run(pictures: Pictures) -> Tensor:
         return compute(tower, pictures, kernels)
 
-    captured = Graphs.of(tower, run, tower.patch_embed.proj, tower.out_hidden_size) if graphs else None
+    weight = tower.patch_embed.proj.weight
+    encode = over_grids(run, weight, tower.spatial_merge_size, tower.out_hidden_size, graphs)
 
     def forward(x: Tensor, grid_thw: Any) -> Tensor:
-        grid = grid_thw if isinstance(grid_thw, list) else grid_thw.tolist()
-        pixels = flat_pixels(tower, x)
-        if captured is not None and captured.fits(grid):
-            return captured(pixels, grid)
-        return run(pictures_of(pixels, grid, tower.spatial_merge_size))
+        return encode(flat_pixels(tower, x), grid_thw if isinstance(grid_thw, list) else grid_thw.tolist())
 
     return forward
 
