@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from penstock import telemetry
@@ -140,8 +140,20 @@ _ONE_THREAD = (
 )
 
 
-def _sized(memory: float, seqs: int, tokens: int, why: tuple[str, str, str]) -> tuple[Flag, ...]:
-    return (
+def _of_gpu(
+    name: str,
+    card: str,
+    *,
+    in_flight: int,
+    memory: float,
+    seqs: int,
+    tokens: int,
+    why: tuple[str, str, str],
+    servers: int = 1,
+    api_processes: int = 4,
+) -> Preset:
+    """Returns a GPU's preset. `why` has the reasons of `memory` (a share), `seqs` and `tokens` (a step's)."""
+    flags = (
         Flag(
             "--dtype", "bfloat16", "as the weights were published; fp8 was slower (5.2 against 5.8 pages/s)"
         ),
@@ -149,104 +161,83 @@ def _sized(memory: float, seqs: int, tokens: int, why: tuple[str, str, str]) -> 
         Flag("--max-num-seqs", str(seqs), why[1]),
         Flag("--max-num-batched-tokens", str(tokens), why[2]),
     )
+    return Preset(
+        name=name, card=card, servers=servers, in_flight=in_flight, flags=flags, env=_ONE_THREAD,
+        api_processes=api_processes,
+    )  # fmt: skip
 
 
-_PAIR = (
-    "two servers a card; 16 % stay for the layout network and its batch of 64 pages",
-    "measured; half of the 1,024 in flight, and room for when they fall unevenly on the two",
-    "measured best for two servers; 131,072 made steps longer, not fuller",
+_H200 = _of_gpu(
+    "h200",
+    "H200, 140 GiB",
+    servers=2,
+    in_flight=1_024,
+    memory=0.42,
+    seqs=1_024,
+    tokens=32_768,
+    why=(
+        "two servers a card; 16 % stay for the layout network and its batch of 64 pages",
+        "measured; half of the 1,024 in flight, and room for when they fall unevenly on the two",
+        "measured best for two servers; 131,072 made steps longer, not fuller",
+    ),
 )
 
 _TABLE = (
-    Preset(
-        name="b200",
-        card="B200, 179 GiB",
-        servers=2,
-        in_flight=1_024,
-        api_processes=4,
-        env=_ONE_THREAD,
-        flags=_sized(0.42, 1_024, 32_768, _PAIR),
-    ),
-    Preset(
-        name="h200",
-        card="H200, 140 GiB",
-        servers=2,
-        in_flight=1_024,
-        api_processes=4,
-        env=_ONE_THREAD,
-        flags=_sized(0.42, 1_024, 32_768, _PAIR),
-    ),
-    Preset(
-        name="a100",
-        card="A100 or H100, 40 to 80 GiB",
-        servers=1,
+    replace(_H200, name="b200", card="B200, 179 GiB"),
+    _H200,
+    _of_gpu(
+        "a100",
+        "A100 or H100, 40 to 80 GiB",
         in_flight=384,
-        api_processes=4,
-        env=_ONE_THREAD,
-        flags=_sized(
-            0.85,
-            512,
-            32_768,
-            (
-                "15 % (6 GiB of 40) stay for the layout network",
-                "the KV cache of 40 GiB holds 430 crops of 930 tokens, and more",
-                "five full-page pictures, or forty crops, a step",
-            ),
+        memory=0.85,
+        seqs=512,
+        tokens=32_768,
+        why=(
+            "15 % (6 GiB of 40) stay for the layout network",
+            "the KV cache of 40 GiB holds 430 crops of 930 tokens, and more",
+            "five full-page pictures, or forty crops, a step",
         ),
     ),
-    Preset(
-        name="l4",
-        card="L4, 22.5 GiB",
-        servers=1,
+    _of_gpu(
+        "l4",
+        "L4, 22.5 GiB",
         in_flight=160,
         api_processes=2,
-        env=_ONE_THREAD,
-        flags=_sized(
-            0.8,
-            128,
-            16_384,
-            (
-                "20 % (4.5 GiB) stay for the layout network",
-                "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
-                "needs no more to be busy",
-                "two full-page pictures a step, and memory for more of them waiting",
-            ),
+        memory=0.8,
+        seqs=128,
+        tokens=16_384,
+        why=(
+            "20 % (4.5 GiB) stay for the layout network",
+            "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
+            "needs no more to be busy",
+            "two full-page pictures a step, and memory for more of them waiting",
         ),
     ),
-    Preset(
-        name="rtx4090",
-        card="RTX 4090, 24 GiB",
-        servers=1,
+    _of_gpu(
+        "rtx4090",
+        "RTX 4090, 24 GiB",
         in_flight=224,
-        api_processes=4,
-        env=_ONE_THREAD,
-        flags=_sized(
-            0.8,
-            192,
-            16_384,
-            (
-                "20 % stay for the layout network and a desktop's windows",
-                "as the L4, whose memory it has, with a third more arithmetic",
-                "two full-page pictures a step, and memory for more of them waiting",
-            ),
+        memory=0.8,
+        seqs=192,
+        tokens=16_384,
+        why=(
+            "20 % stay for the layout network and a desktop's windows",
+            "as the L4, whose memory it has, with a third more arithmetic",
+            "two full-page pictures a step, and memory for more of them waiting",
         ),
     ),
-    Preset(
-        name="rtx4060",
-        card="RTX 4060, 8 GiB",
-        servers=1,
+    _of_gpu(
+        "rtx4060",
+        "RTX 4060, 8 GiB",
         in_flight=32,
         api_processes=2,
-        env=_ONE_THREAD,
-        flags=_sized(
-            0.75,
-            24,
-            8_192,
-            (
-                "2 GiB stay for the layout network and a desktop's windows",
-                "its KV cache holds 30,000 tokens, 32 crops of 930, and little more",
-                "the least that encodes a full-page picture (6,144 tokens) in a step",
-            ),
+        memory=0.75,
+        seqs=24,
+        tokens=8_192,
+        why=(
+            "2 GiB stay for the layout network and a desktop's windows",
+            "its KV cache holds 30,000 tokens, 32 crops of 930, and little more",
+            "the least that encodes a full-page picture (6,144 tokens) in a step",
         ),
     ),
     Preset(
