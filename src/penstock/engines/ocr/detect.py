@@ -32,13 +32,6 @@ MAX_LINES = 4000  # a bound for noise; a dense newspaper page has about 800
 DRIFT = 0.3  # a line that climbs by less than this of its height is cut upright
 
 
-def scaled(pixels: Pixels, scale: float) -> Pixels:
-    if scale == 1.0:
-        return pixels
-    size = max(1, round(pixels.shape[1] * scale)), max(1, round(pixels.shape[0] * scale))
-    return np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-
-
 def printed(pixels: Pixels) -> tuple[slice, slice]:
     """The rows and columns of a picture within its blank margins, which are a third of a usual page."""
     red, green, blue = (pixels[:, :, plane] for plane in range(3))

@@ -60,24 +60,11 @@ class LineSample:
 
 
 class Orienter:
-    """Finds which way up pages are. Engines that are passed in are used, and left open by `close()`."""
+    """Finds which way up pages are."""
 
-    def __init__(
-        self,
-        ocr: PPOcr | None = None,
-        korean: HangulNetwork | None = None,
-        threads: int = 1,
-        effort: Effort = "best",
-    ) -> None:
-        self._own: list[PPOcr | HangulNetwork] = []
-        if ocr is None:
-            ocr = PPOcr(threads, effort)
-            self._own.append(ocr)
-        if korean is None:
-            korean = HangulNetwork(threads=threads)
-            self._own.append(korean)
-        self._ocr = ocr
-        self._korean = korean
+    def __init__(self, threads: int = 1, effort: Effort = "best") -> None:
+        self._ocr = PPOcr(threads, effort)
+        self._korean = HangulNetwork(threads=threads)
         self._foreign = ForeignReader(threads)
 
     def upright(self, pixels: Pixels, lines: Sequence[LineBox] | None = None) -> int:
@@ -96,7 +83,7 @@ class Orienter:
         return self._way_up(_samples(pixels, across)) or 0
 
     def close(self) -> None:
-        for engine in (*self._own, self._foreign):
+        for engine in (self._ocr, self._korean, self._foreign):
             engine.close()
 
     def _look_closely(self, pixels: Pixels) -> int:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penstock.engines.image.crop import scaled
 from penstock.engines.ocr import detect, recognise
 from penstock.engines.ocr.effort import EFFORT_SETTINGS, Effort
 from penstock.engines.ocr.line_network import LineNetwork, open_network
@@ -150,7 +151,7 @@ class PPOcr:
 
     def _find(self, detector: Network, pixels: Pixels, scale: float) -> list[LineBox]:
         height, width = pixels.shape[:2]
-        picture = detect.scaled(pixels, scale)
+        picture = scaled(pixels, scale)
         likely = np.zeros(picture.shape[:2], dtype=np.float32)
         rows, columns = detect.printed(picture) if self.settings.trimmed else (slice(None), slice(None))
         likely[rows, columns] = _map(detector, picture[rows, columns])

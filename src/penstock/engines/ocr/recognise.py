@@ -5,7 +5,6 @@ Arrays in, arrays and strings out; the session that runs the network is in ocr.p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.engines.image import crop
 from penstock.engines.ocr.latin_marks import with_latin_marks
 from penstock.region import LineBox
 from penstock.scripts import is_unspaced
@@ -57,17 +57,10 @@ class LineReading:
 
 def cut(pixels: Pixels, line: LineBox) -> Pixels:
     """The line's own picture, level; text that runs downwards is laid on its side."""
-    found = _warped(pixels, line) if line.quad else _cropped(pixels, line)
+    found = _warped(pixels, line) if line.quad else crop.cut(pixels, line.box)
     if found.shape[0] >= TALL * found.shape[1]:
         found = np.rot90(found)
     return np.ascontiguousarray(found)
-
-
-def _cropped(pixels: Pixels, line: LineBox) -> Pixels:
-    height, width = pixels.shape[:2]
-    x0, y0 = min(width - 1, max(0, math.floor(line.box[0]))), min(height - 1, max(0, math.floor(line.box[1])))
-    x1, y1 = min(width, math.ceil(line.box[2])), min(height, math.ceil(line.box[3]))
-    return pixels[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)]
 
 
 def _warped(pixels: Pixels, line: LineBox) -> Pixels:
