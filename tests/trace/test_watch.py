@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from penstock.engines.chat.server import read_load
 from penstock.testing.fake_server import FakeServer, serving
-from penstock.trace import prometheus
+from penstock.trace import prometheus, vllm_metrics
 from penstock.trace import server_metrics as servers
 from penstock.trace.bounds import Limits
 from penstock.trace.profile import MeanAndPeak, Profile
@@ -117,11 +116,11 @@ def test_only_the_metrics_asked_for_are_read() -> None:
     assert rows == [{"x": "1", "path": 'C:\\\\ \\"}', "y": ""}]
 
 
-def test_the_client_reads_load_by_the_same_parser() -> None:
-    load = read_load(metrics().encode())
+def test_load_is_what_runs_and_what_waits() -> None:
+    load = vllm_metrics.read(metrics().encode())
     assert load is not None
     assert (load.running, load.waiting) == (3, 2)
-    assert read_load(b"process_cpu_seconds_total 1\n") is None
+    assert vllm_metrics.read(b"process_cpu_seconds_total 1\n") is None
 
 
 def test_counters_start_where_the_server_stood_and_survive_its_restart() -> None:

@@ -7,10 +7,10 @@ import pytest
 from penstock.engines.chat.address import base_url
 from penstock.engines.chat.client import ChatClient
 from penstock.engines.chat.errors import understand
-from penstock.engines.chat.limit import Fill, Limit, ServerLoad
+from penstock.engines.chat.limit import Fill, Limit
 from penstock.engines.chat.recognisers import recogniser
-from penstock.engines.chat.server import read_load
 from penstock.errors import UsageError
+from penstock.trace import vllm_metrics
 from tests.support.asking import GLM
 
 
@@ -80,13 +80,13 @@ def test_the_limit_falls_quickly_and_rises_slowly() -> None:
 def test_the_limit_follows_the_servers_own_queue() -> None:
     limit = Limit(512)
     for second in range(3):
-        limit.looked(ServerLoad(running=128, waiting=384), now=10.0 + 2 * second)
+        limit.looked(running=128, waiting=384, now=10.0 + 2 * second)
     assert limit.now == int(0.7 * 512)
     for second in range(30):
-        limit.looked(ServerLoad(running=128, waiting=max(0, limit.now - 128)), now=20.0 + 2 * second)
+        limit.looked(running=128, waiting=max(0, limit.now - 128), now=20.0 + 2 * second)
     assert 128 < limit.now < 260  # what runs, and at most one more round waiting
     for _ in range(20):
-        limit.looked(ServerLoad(running=limit.now, waiting=0), now=100.0)
+        limit.looked(running=limit.now, waiting=0, now=100.0)
     assert limit.now == 512
 
 
@@ -119,5 +119,6 @@ def test_load_is_summed_over_engines() -> None:
     text += (
         b'vllm:num_requests_waiting{engine="0"} 1.0\nvllm:num_requests_waiting_by_reason{reason="c"} 9.0\n'
     )
-    assert read_load(text) == ServerLoad(7, 1)
-    assert read_load(b"other 1.0\n") is None
+    found = vllm_metrics.read(text)
+    assert found is not None and (found.running, found.waiting) == (7, 1)
+    assert vllm_metrics.read(b"other 1.0\n") is None

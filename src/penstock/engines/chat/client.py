@@ -167,8 +167,8 @@ class ChatClient:
                     "model": server.model,
                     "up": server.up,
                     "in_flight": len(server.tasks),
-                    "running": server.load.running if server.load else None,
-                    "waiting": server.load.waiting if server.load else None,
+                    "running": int(server.load.running) if server.load else None,
+                    "waiting": int(server.load.waiting) if server.load else None,
                     "reason": "" if server.up else server.reason,
                 }
                 for server in work.servers

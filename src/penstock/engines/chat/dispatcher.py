@@ -26,7 +26,7 @@ import aiohttp
 from penstock import repetition
 from penstock.engines.chat.errors import Refusal, RequestRefused
 from penstock.engines.chat.job import Counts, Job, Settings, answer_of
-from penstock.engines.chat.limit import Fill, Limit, ServerLoad
+from penstock.engines.chat.limit import Fill, Limit
 from penstock.engines.chat.recognisers import Recogniser
 from penstock.engines.chat.server import Server, check_length, describe, whole
 from penstock.engines.chat.wire import Reply, StreamReader, read_whole, request_body
@@ -334,11 +334,10 @@ class Dispatcher:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
 
-    def _looked(self, load: ServerLoad) -> None:
-        total = [server.load for server in self.servers if server.up and server.load is not None]
-        self.limit.looked(
-            ServerLoad(sum(x.running for x in total), sum(x.waiting for x in total)), self._loop.time()
-        )
+    def _looked(self) -> None:
+        loads = [server.load for server in self.servers if server.up and server.load is not None]
+        running, waiting = sum(load.running for load in loads), sum(load.waiting for load in loads)
+        self.limit.looked(running, waiting, self._loop.time())
         self.pump()
 
     async def _give_up_when_all_are_away(self) -> None:

@@ -11,7 +11,6 @@ Clocks are arguments. Not thread-safe: one event loop owns it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 DECREASE = 0.7  # TCP halves; a queue of a server forgives more than a full router
 GROWTH = 0.05  # for each answer: a twentieth more after a full round; one more a round would take an hour
@@ -19,14 +18,6 @@ REST_S = 1.0  # between two cuts, or one round: all that was in flight is refuse
 LATE = 0.5  # of the timeout
 LONG_QUEUE = 1.0  # waiting / running: one more round is queued, so no slot of the server can starve
 PATIENT_LOOKS = 3  # a burst of large pictures also makes a queue, for a moment
-
-
-@dataclass(frozen=True, slots=True)
-class ServerLoad:
-    """The load a server reports, summed over its engines."""
-
-    running: int = 0
-    waiting: int = 0
 
 
 class Limit:
@@ -60,16 +51,16 @@ class Limit:
         """Notes that the server said it is full."""
         self._cut(self._value * DECREASE, now)
 
-    def looked(self, load: ServerLoad, now: float) -> None:
-        """Notes what /metrics says; called every few seconds."""
-        long = load.running > 0 and load.waiting > LONG_QUEUE * load.running
+    def looked(self, running: float, waiting: float, now: float) -> None:
+        """Notes how many requests run and wait by /metrics; called every few seconds."""
+        long = running > 0 and waiting > LONG_QUEUE * running
         self._long_looks = self._long_looks + 1 if long else 0
         if self._long_looks >= PATIENT_LOOKS:
             self._long_looks = 0
             # what lies in the server's front end is in neither figure: only the queue's surplus goes
-            surplus = load.waiting - LONG_QUEUE * load.running
+            surplus = waiting - LONG_QUEUE * running
             self._cut(max(DECREASE * self._value, self._value - surplus), now)
-        elif load.waiting == 0 and load.running >= 0.9 * self._value:
+        elif waiting == 0 and running >= 0.9 * self._value:
             self._value = min(float(self.maximum), self._value * 1.1 + 1.0)
 
     def _cut(self, to: float, now: float) -> None:

@@ -18,7 +18,6 @@ import aiohttp
 
 from penstock.engines.chat.address import authorization, base_url
 from penstock.engines.chat.errors import Refusal, message_of, understand
-from penstock.engines.chat.limit import ServerLoad
 from penstock.sizes import MB, file_size
 from penstock.trace import vllm_metrics
 
@@ -29,12 +28,6 @@ HUNG_AFTER = 3  # looks without an answer
 FIRST_PROBE_PAUSE_S, MAX_PROBE_PAUSE_S = 0.1, 5.0
 # of an answer: 8,192 tokens are 2.5 MB when each comes in an event of its own
 MAX_ANSWER_BYTES = 16 * MB
-
-
-def read_load(metrics: bytes) -> ServerLoad | None:
-    """Running and waiting requests out of vLLM's /metrics, summed over engines; None if not there."""
-    found = vllm_metrics.read(metrics)
-    return ServerLoad(int(found.running), int(found.waiting)) if found else None
 
 
 class Server:
@@ -50,7 +43,7 @@ class Server:
         self.was_up = False
         self.reason = "not asked yet"
         self.tasks: set[asyncio.Task[None]] = set()
-        self.load: ServerLoad | None = None
+        self.load: vllm_metrics.VllmMetrics | None = None
         self._changed = changed
         self._wanted = asyncio.Event()  # set while it is set aside
         self._wanted.set()
@@ -74,7 +67,7 @@ class Server:
         self.up = False
         self._wanted.set()
 
-    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]) -> None:
+    async def keep(self, session: aiohttp.ClientSession, looked: Callable[[], None]) -> None:
         """Probes the server while it is set aside; reads its load while it is up."""
         while True:
             if self.up:
@@ -127,9 +120,7 @@ class Server:
                 self.context = length if isinstance(length, int) and length > 0 else None
                 return
 
-    async def _look_until_aside(
-        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
-    ) -> None:
+    async def _look_until_aside(self, session: aiohttp.ClientSession, looked: Callable[[], None]) -> None:
         missed = 0
         tells = True
         while self.up:
@@ -147,19 +138,17 @@ class Server:
                 for task in tuple(self.tasks):
                     task.cancel()
 
-    async def _look(
-        self, session: aiohttp.ClientSession, looked: Callable[[ServerLoad], None]
-    ) -> tuple[bool, bool]:
+    async def _look(self, session: aiohttp.ClientSession, looked: Callable[[], None]) -> tuple[bool, bool]:
         """Returns whether the server has metrics at all, and whether it answered."""
         try:
             async with self._get(session, "/metrics") as response:
                 body = await whole(response)
         except (aiohttp.ClientError, TimeoutError, OSError):
             return True, False
-        self.load = read_load(body) if response.status == 200 else None
+        self.load = vllm_metrics.read(body) if response.status == 200 else None
         if self.load is None:
             return False, True
-        looked(self.load)
+        looked()
         return True, True
 
 
