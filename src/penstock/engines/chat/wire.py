@@ -20,7 +20,7 @@ from penstock.repetition import LoopWatch
 NO_PICTURE = b"\x00no picture\x00"  # a question for a model that only reads; b"" is a picture that is broken
 # what reading a body that is no answer may raise
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_MARK = "\x00picture\x00"  # cannot occur in a prompt: JSON writes it as an escape
+PICTURE_URL = "\x00picture\x00"  # stands for a picture; cannot occur in a prompt: JSON writes it as an escape
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Reply:
     tokens: list[Token] = field(default_factory=list)  # with their logprobs, where they were asked for
 
 
-def media_type(image: bytes) -> str:
+def _media_type(image: bytes) -> str:
     if image.startswith(b"\x89PNG"):
         return "image/png"
     if image[:4] == b"RIFF" and image[8:12] == b"WEBP":
@@ -57,7 +57,7 @@ def request_body(
 
     `stream` holds the options of a streamed answer; None requests it in one piece.
     """
-    picture = {"type": "image_url", "image_url": {"url": _MARK}}
+    picture = {"type": "image_url", "image_url": {"url": PICTURE_URL}}
     words = {"type": "text", "text": prompt}
     content = [picture, words] if image_first else [words, picture]
     content = content if image != NO_PICTURE else [words]
@@ -66,10 +66,14 @@ def request_body(
         body |= {"stream": True, "stream_options": dict(stream)}
     if image == NO_PICTURE:
         return json.dumps(body, ensure_ascii=False).encode()
-    before, after = json.dumps(body, ensure_ascii=False).split(json.dumps(_MARK)[1:-1])
-    url = f"data:{media_type(image)};base64,"
-    encoded = pybase64.b64encode(image)
-    return b"".join((before.encode(), url.encode(), encoded, after.encode()))
+    return with_picture(json.dumps(body, ensure_ascii=False), image)
+
+
+def with_picture(body: str, image: bytes) -> bytes:
+    """Returns the JSON with the picture as a data URL where PICTURE_URL stands."""
+    before, after = body.split(json.dumps(PICTURE_URL)[1:-1], 1)
+    url = f"data:{_media_type(image)};base64,"
+    return b"".join((before.encode(), url.encode(), pybase64.b64encode(image), after.encode()))
 
 
 def read_whole(body: bytes) -> Reply:

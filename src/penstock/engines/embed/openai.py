@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pybase64
 
-from penstock.engines.chat.wire import media_type
+from penstock.engines.chat.wire import PICTURE_URL, with_picture
 from penstock.engines.embed.embedder import punctuated, unit_rows
 from penstock.engines.json_server import JsonServer, ServerWords
 from penstock.errors import EngineError, UsageError
@@ -27,7 +27,6 @@ TIMEOUT_S = 300.0
 WORDS = ServerWords("embedding server", "--server", "--api-key or PENSTOCK_API_KEY")
 MAX_CHARS = 24_000  # 8,192 tokens are about 12,000 Korean or 32,000 English characters
 TOO_LONG = ("maximum context", "longer than the max", "max_model_len", "too long", "context length")
-_MARK = "\x00picture\x00"
 
 
 class ServerEmbedder:
@@ -95,19 +94,16 @@ class ServerEmbedder:
 
     def _text_body(self, text: str, instruction: str) -> bytes:
         if self._chat:
-            return self._messages([{"type": "text", "text": text}], instruction)
+            return self._messages([{"type": "text", "text": text}], instruction).encode()
         return json.dumps({"model": self.model, "input": text, "encoding_format": "float"}).encode()
 
     def _picture(self, image: bytes, caption: str, instruction: str) -> list[float]:
-        content: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": _MARK}}]
+        content: list[dict[str, Any]] = [{"type": "image_url", "image_url": {"url": PICTURE_URL}}]
         if caption.strip():
             content.append({"type": "text", "text": caption})
-        # no JSON encoder walks over the picture: it goes between two ready pieces
-        before, after = self._messages(content, instruction).split(json.dumps(_MARK)[1:-1].encode(), 1)
-        url = f"data:{media_type(image)};base64,".encode()
-        return self._embedded(b"".join((before, url, pybase64.b64encode(image), after)))
+        return self._embedded(with_picture(self._messages(content, instruction), image))
 
-    def _messages(self, content: list[dict[str, Any]], instruction: str) -> bytes:
+    def _messages(self, content: list[dict[str, Any]], instruction: str) -> str:
         system = [{"type": "text", "text": punctuated(instruction)}]
         body = {
             "model": self.model,
@@ -116,7 +112,7 @@ class ServerEmbedder:
             "add_special_tokens": True,  # the tokenizer's own last token is what is pooled
             "encoding_format": "base64",
         }
-        return json.dumps(body).encode()
+        return json.dumps(body)
 
 
 def _introduce(server: JsonServer, model: str) -> tuple[str, bool]:
