@@ -52,7 +52,7 @@ class NativeReader:
     def read(self, image: bytes, prompt: str, max_tokens: int, guard: NgramGuard) -> Answer:
         began = time.monotonic()
         inputs = self._processor(
-            images=_decoded(image), text=f"<image>\n{prompt}", return_tensors="pt", **self._views
+            images=opened(image).convert("RGB"), text=f"<image>\n{prompt}", return_tensors="pt", **self._views
         )
         with self._lock, self._torch.inference_mode():
             try:
@@ -115,11 +115,11 @@ def needs_torch() -> MissingModel:
     )
 
 
-def _decoded(image: bytes) -> Any:
+def opened(image: bytes) -> Any:
+    """Opens the picture of a page, whose size is known before it is decoded."""
     from PIL import Image, UnidentifiedImageError
 
     try:
-        with Image.open(io.BytesIO(image)) as picture:
-            return picture.convert("RGB")
+        return Image.open(io.BytesIO(image))
     except UnidentifiedImageError as exc:
         raise EngineError("The page's picture cannot be decoded.") from exc

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from penstock.engines.chat.deepseek.native import NgramProcessor, has_ended
+from penstock.engines.chat.deepseek.native import NgramProcessor, has_ended, opened
 from penstock.engines.chat.deepseek.pages import NgramGuard
 from penstock.engines.chat.deepseek.resolution import FIRST_MODEL, GUNDAM, Resolution, resolution
 from penstock.engines.chat.job import Answer
@@ -55,7 +55,7 @@ class RemoteCodeReader:
             try:
                 call = _Call(self._network, guard, max_tokens)
                 with call:
-                    text = self._infer(path, prompt, _size(image))
+                    text = self._infer(path, prompt, opened(image).size)
             except (RuntimeError, ValueError, IndexError) as exc:
                 raise EngineError(f"The model's own code failed: {first_line(exc)}") from exc
         ended = "stop" if call.ended else "length"
@@ -135,13 +135,3 @@ def load(name: str) -> tuple[Any, Any]:
         ) from exc
     except (OSError, ValueError) as exc:
         raise MissingModel(f"{name} cannot be loaded: {first_line(exc)}", "Give --model its folder.") from exc
-
-
-def _size(image: bytes) -> tuple[int, int]:
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(io.BytesIO(image)) as picture:
-            return picture.size
-    except UnidentifiedImageError as exc:
-        raise EngineError("The page's picture cannot be decoded.") from exc
