@@ -83,7 +83,7 @@ def _alarm(max_pixels: int) -> Iterator[None]:
 def decode(data: bytes, max_pixels: int = MAX_PIXELS) -> Picture:
     """The first frame of an encoded picture. Raises BadInput."""
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
-        if not _is_plain(data, frames.image):
+        if not is_plain(data, frames.image):
             return frames.picture(0)
         pixels = decode_rgb(data)
         if pixels is None:
@@ -103,7 +103,7 @@ def as_encoded(data: bytes, max_pixels: int = MAX_PIXELS) -> Encoded:
     Does not decode plain bytes: damage inside is found when they are decoded.
     """
     with PictureFile(io.BytesIO(data), max_pixels) as frames:
-        if _is_plain(data, frames.image):
+        if is_plain(data, frames.image):
             return Encoded(data, *frames.image.size, dpi=_dpi(frames.image))
         picture = frames.picture(0)
     return as_png(picture)
@@ -282,7 +282,7 @@ def _damage(exc: BaseException) -> BadInput:
     )
 
 
-def _is_plain(data: bytes, image: Image.Image) -> bool:
+def is_plain(data: bytes, image: Image.Image) -> bool:
     """Whether the bytes are a whole PNG or JPEG that shows itself the same in every viewer."""
     if image.format in ("JPEG", "MPO"):
         # a missing end is Pillow's to judge: OpenCV fills what is cut off with grey and says nothing

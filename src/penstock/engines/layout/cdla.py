@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import cv2
 import numpy as np
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float32]
     Indices = NDArray[np.intp]
+
+Real = TypeVar("Real", np.float32, np.float64)
 
 HEIGHT, WIDTH = 800, 608  # the network's input
 STRIDES = (8, 16, 32, 64)  # of its four maps, finest first
@@ -193,15 +195,15 @@ def distinct(boxes: Floats, kinds: Indices) -> list[int]:
     is read with it (see `_swallowed`). Boxes that overlap in part all stay: whoever reads the page
     gives each line to one of them.
     """
-    areas = _areas(boxes)
-    shared = _shared(boxes)
+    own = areas(boxes)
+    shared = shared_areas(boxes)
     same = kinds[:, None] == kinds[None, :]
-    repeats = shared > np.where(same, SAME_IOU, TWIN_IOU) * (areas[:, None] + areas[None, :] - shared)
+    repeats = shared > np.where(same, SAME_IOU, TWIN_IOU) * (own[:, None] + own[None, :] - shared)
     keep: list[int] = []
     for i in np.flatnonzero(np.minimum(*(boxes[:, 2:] - boxes[:, :2]).T) >= MIN_SIDE):
         if not repeats[i, keep].any():
             keep.append(int(i))
-    inside = (shared >= INSIDE * areas[:, None]) & (areas[:, None] < areas[None, :]) & _swallowed(kinds)
+    inside = (shared >= INSIDE * own[:, None]) & (own[:, None] < own[None, :]) & _swallowed(kinds)
     return [i for i in keep if not inside[i, keep].any()]
 
 
@@ -215,17 +217,17 @@ def _swallowed(kinds: Indices) -> NDArray[np.bool_]:
     return np.where(unread[:, None], solid[None, :], ~unread[None, :])
 
 
-def _shared(boxes: Floats) -> Floats:
+def shared_areas(boxes: NDArray[Real]) -> NDArray[Real]:
     """The area that each two boxes have in common."""
     low = np.maximum(boxes[:, None, :2], boxes[None, :, :2])
     high = np.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
     sides = np.clip(high - low, 0, None)
-    area: Floats = sides[..., 0] * sides[..., 1]
+    area: NDArray[Real] = sides[..., 0] * sides[..., 1]
     return area
 
 
-def _areas(boxes: Floats) -> Floats:
-    area: Floats = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+def areas(boxes: NDArray[Real]) -> NDArray[Real]:
+    area: NDArray[Real] = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
     return area
 
 

@@ -69,14 +69,10 @@ class Rules:
     unclip_by_class: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     nms: bool = True
     names: tuple[str, ...] = LABELS
-    _tables: RuleArrays = field(init=False, repr=False, compare=False)
+    tables: RuleArrays = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_tables", _tables(self))
-
-    @property
-    def tables(self) -> RuleArrays:
-        return self._tables
+        object.__setattr__(self, "tables", _tables(self))
 
     @property
     def lowest_threshold(self) -> float:

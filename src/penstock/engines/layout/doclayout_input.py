@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penstock.engines.image.decode import ORIENTATION, PictureFile, decode
+from penstock.engines.image.decode import PictureFile, decode, is_plain
 from penstock.engines.layout.torch_import import functional, torch
 from penstock.errors import BadInput
 
@@ -110,12 +110,7 @@ def _is_plain_jpeg(image: bytes | Pixels) -> bool:
     if not isinstance(image, bytes) or not image.startswith(b"\xff\xd8"):
         return False
     with PictureFile(io.BytesIO(image)) as frames:
-        turned = frames.image.getexif().get(ORIENTATION, 1) not in (0, 1)
-        return (
-            not turned
-            and frames.image.mode in ("RGB", "L")
-            and image.rstrip(b"\0\r\n ").endswith(b"\xff\xd9")
-        )
+        return is_plain(image, frames.image)
 
 
 def _nvjpeg(device: str) -> Any:

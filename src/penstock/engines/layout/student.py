@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import cv2
 import numpy as np
 
+from penstock.engines.layout.cdla import areas, shared_areas
 from penstock.engines.layout.clean import FoundBoxes, Rules, clean
 from penstock.engines.layout.doclayout_output import PlacedDetection, placed
 from penstock.engines.weights.onnx import Network
@@ -130,10 +131,7 @@ def distinct(boxes: NDArray[np.float64]) -> list[int]:
 
     So a block found as a whole and in parts stays in whichever way the network is surer of.
     """
-    low = np.maximum(boxes[:, None, :2], boxes[None, :, :2])
-    high = np.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
-    covered = np.clip(high - low, 0, None).prod(axis=2)
-    covered /= np.maximum((boxes[:, 2:] - boxes[:, :2]).prod(axis=1), 1e-9)[:, None]
+    covered = shared_areas(boxes) / np.maximum(areas(boxes), 1e-9)[:, None]
     keep: list[int] = []
     for number in range(len(boxes)):
         if covered[number, keep].sum() < COVERED:
