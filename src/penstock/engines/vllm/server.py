@@ -151,7 +151,7 @@ class ManagedServer:
     def kill(self) -> None:
         """Ends a start that is under way or yet to come, from any thread: `start` raises OpenError."""
         self._stopping.set()
-        self._kill_group()
+        _kill_group(self.pid)
 
     # bringing up and down
 
@@ -222,9 +222,7 @@ class ManagedServer:
         except subprocess.TimeoutExpired:
             guard.kill()
             guard.wait()
-        if pid is not None:  # the guard may have been killed before it could do this
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
+        _kill_group(pid)  # the guard may have been killed before it could do this
 
     # watching
 
@@ -249,7 +247,8 @@ class ManagedServer:
     def _restart(self, trouble: str) -> bool:
         with self.log_path.open("a") as file:
             file.write(f"\n--- penstock restarts this server: {trouble}\n")
-        self._kill_now()
+        _kill_group(self.pid)  # at once: a hung server ignores SIGTERM, and requests wait for the next one
+        self._end()
         while self.restarts < self._watch.max_restarts and not self._stopping.is_set():
             self.restarts += 1
             log.warning("server %s is restarted: %s", self.url, trouble, extra=self._facts(reason=trouble))
@@ -270,16 +269,11 @@ class ManagedServer:
         return {"url": self.url, "model": self.model, "gpu": self.gpu, "restarts": self.restarts,
                 "server_log": str(self.log_path), **more}  # fmt: skip
 
-    def _kill_now(self) -> None:
-        """Kills at once: a hung server ignores SIGTERM, and requests in flight wait for the next server."""
-        self._kill_group()
-        self._end()
 
-    def _kill_group(self) -> None:
-        pid = self.pid
-        if pid is not None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(pid, signal.SIGKILL)
+def _kill_group(pid: int | None) -> None:
+    if pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(pid, signal.SIGKILL)
 
 
 def free_port() -> int:
