@@ -12,7 +12,16 @@ from penstock.engines.office.blocks import BlockFile, Hyperlink, StructureBlock,
 from penstock.engines.office.hwp_equation import latex_of_script
 from penstock.engines.office.hwp_records import HwpRecords, NumberLevel
 from penstock.engines.office.ooxml.docx_parts import CIRCLED, HANGUL, JAMO, roman
-from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants, local
+from penstock.engines.office.package import (
+    XmlPackage,
+    attribute,
+    child,
+    children,
+    descendants,
+    local,
+    number,
+    text_in,
+)
 from penstock.region import CellPart, TableCell, with_parts
 
 MAX_NESTING = 20
@@ -57,7 +66,7 @@ def read_hwpx(package: XmlPackage, records: HwpRecords = HwpRecords()) -> BlockF
 class _Hwpx:
     def __init__(self, package: XmlPackage, records: HwpRecords) -> None:
         self._package = package
-        header = package.xml("Contents/header.xml") if package.has("Contents/header.xml") else None
+        header = package.xml_if_there("Contents/header.xml")
         self._heads = _heads(header)
         self._styles = _styles(header)
         self._numberings = {**_numberings(header), **records.numberings}
@@ -87,9 +96,7 @@ class _Hwpx:
         has_columns = any(count not in ("0", "1") for count in columns)
         last = -1
         for paragraph in children(section, "p"):
-            places = [
-                _number(row, "vertpos") for row in children(child(paragraph, "linesegarray"), "lineseg")
-            ]
+            places = [number(row, "vertpos") for row in children(child(paragraph, "linesegarray"), "lineseg")]
             # lines are measured from the top of their page
             starts_page = bool(places) and places[0] < last and not has_columns
             if (attribute(paragraph, "pageBreak") == "1" or starts_page) and not self._writer.is_fresh:
@@ -107,7 +114,7 @@ class _Hwpx:
 
     def _outline_of(self, section: Element, place: int) -> str:
         settings = next(descendants(section, "secPr"), None)
-        told = attribute(settings, "outlineShapeIDRef") if settings is not None else ""
+        told = attribute(settings, "outlineShapeIDRef")
         id = self._records[place].outline if place < len(self._records) else told
         return id if id in self._numberings else "1"
 
@@ -129,16 +136,14 @@ class _Hwpx:
             for control in inner:
                 self._control(control, words)
         elif name == "equation":
-            script = child(inner, "script")
-            latex = latex_of_script(script.text or "") if script is not None else ""
+            latex = latex_of_script(text_in(inner, "script"))
             words.text.append(f"${latex}$" if latex else "")
         elif name in ("compose", "dutmal"):
-            words.text.append(attribute(inner, "composeText") or "".join(
-                row.text or "" for row in inner if local(row) == "mainText"))  # fmt: skip
+            words.text.append(attribute(inner, "composeText") or text_in(inner, "mainText"))
         elif name == "checkBtn":
             words.text.append("☒" if attribute(inner, "value") == "CHECKED" else "☐")
         elif name in ("edit", "comboBox"):
-            words.text.append("".join(row.text or "" for row in descendants(inner, "text")))
+            words.text.append(text_in(inner, "text"))
         else:
             later.append(inner)
 
@@ -196,11 +201,11 @@ class _Hwpx:
         if formula:
             self._writer.formula(formula[1])
         elif head.kind == "OUTLINE" or outline:
-            number = self._next_number(head) if head.kind == "OUTLINE" else ""
-            self._writer.heading(f"{number} {text}".strip(), outline or head.level + 1, words.links)
+            shown = self._next_number(head) if head.kind == "OUTLINE" else ""
+            self._writer.heading(f"{shown} {text}".strip(), outline or head.level + 1, words.links)
         elif head.kind in ("NUMBER", "BULLET"):
-            number = self._next_number(head) if head.kind == "NUMBER" else ""
-            self._writer.item(head.level, text, number, words.links)
+            shown = self._next_number(head) if head.kind == "NUMBER" else ""
+            self._writer.item(head.level, text, shown, words.links)
         else:
             self._writer.text(text, words.links)
 
@@ -226,7 +231,7 @@ class _Hwpx:
             self._writer.table(self._cells(element))
         elif name == "pic":
             image = next(descendants(element, "img"), None)
-            part = self._pictures.get(attribute(image, "binaryItemIDRef")) if image is not None else None
+            part = self._pictures.get(attribute(image, "binaryItemIDRef"))
             self._writer.picture(self._package.picture(part) if part else b"")
         elif name in SHAPES:
             self._shape(element)
@@ -262,8 +267,8 @@ class _Hwpx:
         for row in children(table, "tr"):
             for cell in children(row, "tc"):
                 place, span = child(cell, "cellAddr"), child(cell, "cellSpan")
-                r, c = _number(place, "rowAddr"), _number(place, "colAddr")
-                tall, wide = max(1, _number(span, "rowSpan")), max(1, _number(span, "colSpan"))
+                r, c = number(place, "rowAddr"), number(place, "colAddr")
+                tall, wide = max(1, number(span, "rowSpan")), max(1, number(span, "colSpan"))
                 placed = TableCell(r, c, "", tall, wide, attribute(cell, "header") == "1")
                 cells.append(with_parts(placed, list(self._cell_parts(cell))))
         return cells
@@ -291,32 +296,30 @@ class _Hwpx:
 
 
 def _heads(header: Element | None) -> dict[str, _Head]:
-    rows = descendants(header, "paraPr") if header is not None else ()
     found = {}
-    for row in rows:
+    for row in descendants(header, "paraPr"):
         head = next(descendants(row, "heading"), None)
         if head is not None:
             found[attribute(row, "id")] = _Head(
-                attribute(head, "type"), attribute(head, "idRef"), _number(head, "level")
+                attribute(head, "type"), attribute(head, "idRef"), number(head, "level")
             )
     return found
 
 
 def _styles(header: Element | None) -> dict[str, int]:
     """Returns the level of a heading by its style: "개요 1" is the first."""
-    rows = descendants(header, "style") if header is not None else ()
+    rows = descendants(header, "style")
     names = ((attribute(row, "id"), _OUTLINE.fullmatch(attribute(row, "name").strip())) for row in rows)
     return {id: int(found[1]) for id, found in names if found}
 
 
 def _numberings(header: Element | None) -> dict[str, list[NumberLevel]]:
-    rows = descendants(header, "numbering") if header is not None else ()
     return {
         attribute(row, "id"): [
-            NumberLevel(attribute(head, "numFormat"), head.text or "", _number(head, "start"))
+            NumberLevel(attribute(head, "numFormat"), head.text or "", number(head, "start"))
             for head in children(row, "paraHead")
         ]
-        for row in rows
+        for row in descendants(header, "numbering")
     }
 
 
@@ -342,13 +345,6 @@ def _pictures(package: XmlPackage) -> dict[str, str]:
         for name in package.names
         if name.startswith("BinData/")
     }
-    if package.has("Contents/content.hpf"):
-        rows = descendants(package.xml("Contents/content.hpf"), "item")
-        listed = {attribute(row, "id"): attribute(row, "href").lstrip("/") for row in rows}
-        named |= {id: name for id, name in listed.items() if package.has(name)}
-    return named
-
-
-def _number(element: Element | None, name: str) -> int:
-    text = attribute(element, name) if element is not None else ""
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else 0
+    rows = descendants(package.xml_if_there("Contents/content.hpf"), "item")
+    listed = {attribute(row, "id"): attribute(row, "href").lstrip("/") for row in rows}
+    return named | {id: name for id, name in listed.items() if package.has(name)}

@@ -96,6 +96,14 @@ class XmlPackage:
         """Returns a part's tree. Raises BadInput for what is no XML, and for a DTD."""
         return parse_xml(self.read(name), name)
 
+    def xml_if_there(self, name: str) -> Element | None:
+        """Returns the tree of a part that a file need not have."""
+        return self.xml(name) if self.has(name) else None
+
+    def related(self, relation: PartRelation | None) -> Element | None:
+        """Returns the tree of a part that another refers to; None for what is outside, or not there."""
+        return None if relation is None or relation.is_outside else self.xml_if_there(relation.target)
+
     def picture(self, name: str) -> bytes:
         """Returns a part that is a picture; nothing where it cannot be read: a text is not lost for it."""
         try:
@@ -114,6 +122,12 @@ class XmlPackage:
             for row in self.xml(name)
             if row.get("Target") is not None
         }
+
+
+def relation_id(element: Element | None) -> str:
+    """Returns the id of a relation that an element names: it may have another id without a namespace."""
+    attributes = element.attrib if element is not None else {}
+    return next((value for key, value in attributes.items() if key.endswith("}id")), "")
 
 
 def _relation(row: Element, folder: str) -> PartRelation:
@@ -172,12 +186,20 @@ def local(element: Element) -> str:
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
-def attribute(element: Element, name: str, default: str = "") -> str:
+def attribute(element: Element | None, name: str, default: str = "") -> str:
     """Returns an attribute by its name without a namespace: files differ in the namespaces they use."""
+    if element is None:
+        return default
     if name in element.attrib:
         return element.attrib[name]
     end = f"}}{name}"
     return next((value for key, value in element.attrib.items() if key.endswith(end)), default)
+
+
+def number(element: Element | None, name: str, default: int = 0) -> int:
+    """Returns an attribute that is a whole number, or else the default."""
+    text = attribute(element, name)
+    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else default
 
 
 def child(element: Element | None, *path: str) -> Element | None:
@@ -195,5 +217,11 @@ def children(element: Element | None, name: str) -> Iterator[Element]:
         yield from (inner for inner in element if local(inner) == name)
 
 
-def descendants(element: Element, name: str) -> Iterator[Element]:
-    yield from (inner for inner in element.iter() if local(inner) == name)
+def text_in(element: Element | None, name: str) -> str:
+    """Returns the letters of all descendants of a name."""
+    return "".join(row.text or "" for row in descendants(element, name))
+
+
+def descendants(element: Element | None, name: str) -> Iterator[Element]:
+    if element is not None:
+        yield from (inner for inner in element.iter() if local(inner) == name)

@@ -234,7 +234,7 @@ class _Odf:
         sign = f"[^{self._notes}]"
         words.append(sign)
         body = child(element, "note-body")
-        lines = (self._words(row)[0] for row in descendants(body, "p")) if body is not None else ()
+        lines = (self._words(row)[0] for row in descendants(body, "p"))
         mark = attribute(element, "note-class", "footnote")
         self._writer.note(f"{sign}: " + "\n".join(lines), mark=mark)
 
@@ -277,8 +277,8 @@ class _Odf:
     def _object(self, frame: Element) -> None:
         """Writes a formula, the table that a chart was drawn from, or that there is an object."""
         tree = self._embedded(frame)
-        chart = next(descendants(tree, "chart"), None) if tree is not None else None
-        table = next(descendants(chart, "table"), None) if chart is not None else None
+        chart = next(descendants(tree, "chart"), None)
+        table = next(descendants(chart, "table"), None)
         latex = self._formula(frame)
         if latex:
             self._writer.formula(latex)
@@ -296,8 +296,8 @@ class _Odf:
         for inner in children(frame, "object"):
             name = f"{attribute(inner, 'href').removeprefix('./')}/content.xml"
             tree = child(inner, "math")
-            if tree is None and self._package.has(name):
-                tree = self._package.xml(name)
+            if tree is None:
+                tree = self._package.xml_if_there(name)
             if tree is not None:
                 return tree
         return None

@@ -35,16 +35,14 @@ def own_box(shape: Element) -> Box | None:
 
 def page_size(package: XmlPackage, page: Element) -> tuple[float, float]:
     """Returns the width and height of a slide, which its master's layout has."""
-    tree = package.xml("styles.xml") if package.has("styles.xml") else None
+    tree = package.xml_if_there("styles.xml")
     wanted = attribute(page, "master-page-name")
-    masters = descendants(tree, "master-page") if tree is not None else ()
-    layout = next(
-        (attribute(row, "page-layout-name") for row in masters if attribute(row, "name") == wanted), ""
-    )
-    for row in descendants(tree, "page-layout") if tree is not None else ():
-        settings = child(row, "page-layout-properties")
-        if settings is None or attribute(row, "name") != layout:
+    masters = (row for row in descendants(tree, "master-page") if attribute(row, "name") == wanted)
+    layout = attribute(next(masters, None), "page-layout-name")
+    for row in descendants(tree, "page-layout"):
+        if attribute(row, "name") != layout:
             continue
+        settings = child(row, "page-layout-properties")
         wide, high = (_pixels(attribute(settings, name)) for name in ("page-width", "page-height"))
         if wide and high:
             return wide, high

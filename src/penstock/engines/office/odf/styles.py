@@ -24,7 +24,7 @@ class OdfStyles:
 def read_styles(package: XmlPackage) -> OdfStyles:
     found = OdfStyles()
     for part in ("styles.xml", "content.xml"):
-        tree = package.xml(part) if package.has(part) else None
+        tree = package.xml_if_there(part)
         for row in tree.iter() if tree is not None else ():
             if local(row) == "style":
                 _add(row, found)
@@ -41,13 +41,10 @@ def _add(row: Element, found: OdfStyles) -> None:
     name, parent = attribute(row, "name"), attribute(row, "parent-style-name")
     if parent and parent != name:
         found.parents[name] = parent
-    settings = child(row, "paragraph-properties")
-    if settings is not None and attribute(settings, "break-before") == "page":
+    if attribute(child(row, "paragraph-properties"), "break-before") == "page":
         found.breaks.add(name)
-    for properties, setting, value in HIDING:
-        settings = child(row, properties)
-        if settings is not None and attribute(settings, setting) == value:
-            found.hidden.add(name)
+    if any(attribute(child(row, properties), setting) == value for properties, setting, value in HIDING):
+        found.hidden.add(name)
 
 
 def number(element: Element, name: str) -> int:

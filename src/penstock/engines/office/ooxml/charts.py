@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.package import attribute, child, children, descendants
+from penstock.engines.office.package import attribute, child, descendants, text_in
 from penstock.region import TableCell
 
 MAX_POINTS = 2_000  # of a series
 
 
-def chart_cells(tree: Element) -> list[TableCell]:
+def chart_cells(tree: Element | None) -> list[TableCell]:
     """Returns a row for each category and a column for each series, as the chart shows them."""
     series = list(descendants(tree, "ser"))
     cells: list[TableCell] = []
@@ -28,21 +28,14 @@ def chart_cells(tree: Element) -> list[TableCell]:
 
 
 def _name(series: Element) -> str:
-    name = child(series, "tx")
-    return "" if name is None else " ".join("".join(row.text or "" for row in descendants(name, "v")).split())
+    return " ".join(text_in(child(series, "tx"), "v").split())
 
 
 def _points(series: Element, *names: str) -> dict[int, str]:
     found = next((each for name in names if (each := child(series, name)) is not None), None)
-    if found is None:
-        return {}
     rows = [row for row in descendants(found, "pt") if attribute(row, "idx").isdecimal()]
     return {
-        int(attribute(row, "idx")): _value(row)
+        int(attribute(row, "idx")): text_in(row, "v")
         for row in rows[:MAX_POINTS]
         if int(attribute(row, "idx")) < MAX_POINTS
     }
-
-
-def _value(point: Element) -> str:
-    return "".join(row.text or "" for row in children(point, "v"))

@@ -17,6 +17,7 @@ from penstock.engines.office.ooxml.docx_parts import (
     read_styles,
 )
 from penstock.engines.office.ooxml.docx_text import ParagraphReader, ParagraphText
+from penstock.engines.office.ooxml.settings import setting
 from penstock.engines.office.package import PartRelation, XmlPackage, attribute, child, descendants, local
 from penstock.errors import BadInput
 from penstock.region import CellPart, TableCell, with_parts
@@ -80,14 +81,11 @@ class _Docx:
             self._writer.text("\n".join(text for text in texts if text), label=label)
 
     def _children(self, element: Element) -> None:
-        for inner in element:
-            name = local(inner)
-            if name == "p":
+        for inner in _inside(element, "p", "tbl"):
+            if local(inner) == "p":
                 self._paragraph(inner)
-            elif name == "tbl":
+            else:
                 self._writer.table(self._cells(inner))
-            elif name in CONTAINERS:
-                self._children(inner)
 
     def _paragraph(self, element: Element) -> None:
         style = self._style(element)
@@ -99,10 +97,7 @@ class _Docx:
         self._words(element, style, found)
         self._hanging(found)
         section = child(element, "pPr", "sectPr")
-        kind = child(section, "type")
-        ends = section is not None and (
-            kind is None or attribute(kind, "val") not in ("continuous", "nextColumn")
-        )
+        ends = section is not None and setting(section, "type") not in ("continuous", "nextColumn")
         self._breaks(found.breaks_after + ends, found.rendered_after)
 
     def _breaks(self, own: int, rendered: int) -> None:
@@ -134,13 +129,8 @@ class _Docx:
 
     def _number(self, element: Element, style: ParagraphStyle) -> tuple[str | None, int]:
         """Returns the item's number, "" for a bullet, None for what is in no list; and its depth."""
-        own = child(element, "pPr", "numPr")
-        id, level = style.list_id, style.list_level
-        if own is not None:
-            told = child(own, "numId")
-            id = attribute(told, "val") if told is not None else id
-            row = child(own, "ilvl")
-            level = number_of(attribute(row, "val")) if row is not None else level
+        id = setting(element, "pPr", "numPr", "numId", default=style.list_id)
+        level = number_of(setting(element, "pPr", "numPr", "ilvl", default=str(style.list_level)))
         if not id or id == "0":
             return None, 0
         return self._numbering.number(id, level), level
@@ -151,7 +141,7 @@ class _Docx:
         for id, words in found.pictures:
             self._picture(self._relations.get(id), words)
         for id in found.charts:
-            self._chart(self._relations.get(id))
+            self._writer.table(chart_cells(self._package.related(self._relations.get(id))), mark="chart")
         for name in found.objects:
             self._writer.text(f"Embedded object: {name or 'unknown'}", label="aside_text", mark="object")
         self._boxes(found.boxes)
@@ -179,10 +169,6 @@ class _Docx:
         else:
             self._writer.picture(self._package.picture(relation.target), words)
 
-    def _chart(self, relation: PartRelation | None) -> None:
-        if relation is not None and not relation.is_outside and self._package.has(relation.target):
-            self._writer.table(chart_cells(self._package.xml(relation.target)), mark="chart")
-
     def _write_note(self, notes: dict[str, Element], id: str, name: str, mark: str) -> None:
         if id in notes:
             text = self._plain(notes[id])
@@ -204,13 +190,12 @@ class _Docx:
         """Returns the cells; one that goes on below (vMerge) is one cell with a span."""
         cells: dict[tuple[int, int], TableCell] = {}
         open_at: dict[int, tuple[int, int]] = {}  # column -> the cell that goes on below
-        for row, element in enumerate(_rows(table)):
+        for row, element in enumerate(_inside(table, "tr")):
             head = child(element, "trPr", "tblHeader")
             is_head = head is not None and attribute(head, "val", "1") not in ("0", "false", "off")
-            before = child(element, "trPr", "gridBefore")
-            column = number_of(attribute(before, "val")) if before is not None else 0
-            for cell in _row_cells(element):
-                wide = max(1, number_of(_property(cell, "gridSpan") or "1"))
+            column = number_of(setting(element, "trPr", "gridBefore"))
+            for cell in _inside(element, "tc"):
+                wide = max(1, number_of(setting(cell, "tcPr", "gridSpan")))
                 merge = child(cell, "tcPr", "vMerge")
                 home = (
                     open_at.get(column)
@@ -232,7 +217,7 @@ class _Docx:
     def _cell_parts(self, cell: Element) -> list[CellPart]:
         """Returns a cell's lines and the tables in it; pictures are blocks after the table."""
         lines: list[CellPart] = []
-        for inner in _flat(cell):
+        for inner in _inside(cell, "p", "tbl"):
             if local(inner) == "tbl":
                 if self._depth < MAX_NESTING:
                     self._depth += 1
@@ -264,30 +249,10 @@ def _main_part(package: XmlPackage) -> str:
     return part
 
 
-def _property(cell: Element, name: str) -> str:
-    row = child(cell, "tcPr", name)
-    return "" if row is None else attribute(row, "val")
-
-
-def _rows(table: Element) -> Iterator[Element]:
-    for inner in table:
-        if local(inner) == "tr":
+def _inside(element: Element, *names: str) -> Iterator[Element]:
+    """Yields the children of these names, those in containers too."""
+    for inner in element:
+        if local(inner) in names:
             yield inner
         elif local(inner) in CONTAINERS:
-            yield from _rows(inner)
-
-
-def _row_cells(row: Element) -> Iterator[Element]:
-    for inner in row:
-        if local(inner) == "tc":
-            yield inner
-        elif local(inner) in CONTAINERS:
-            yield from _row_cells(inner)
-
-
-def _flat(cell: Element) -> Iterator[Element]:
-    for inner in cell:
-        if local(inner) in ("p", "tbl"):
-            yield inner
-        elif local(inner) in CONTAINERS:
-            yield from _flat(inner)
+            yield from _inside(inner, *names)

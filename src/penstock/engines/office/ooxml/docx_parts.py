@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from penstock.engines.office.ooxml.settings import setting
 from penstock.engines.office.package import XmlPackage, attribute, child, children, descendants
 
 # "heading 1" is the name in every language of Word; its Korean editions also write their own
@@ -103,9 +104,7 @@ def roman(value: int) -> str:
 
 def read_styles(package: XmlPackage, name: str) -> dict[str, ParagraphStyle]:
     """Returns the styles by id."""
-    if not package.has(name):
-        return {}
-    rows = {attribute(row, "styleId"): row for row in children(package.xml(name), "style")}
+    rows = {attribute(row, "styleId"): row for row in children(package.xml_if_there(name), "style")}
     return {id: _style(id, rows) for id in rows}
 
 
@@ -115,24 +114,17 @@ def _style(id: str, rows: Mapping[str, Element]) -> ParagraphStyle:
         row = rows.get(id)
         if row is None:
             break
-        own = _value(row, "name")
+        own = setting(row, "name")
         name = name or own
         found = _HEADING.fullmatch(own.strip())
-        told = _value(row, "pPr", "outlineLvl")
+        told = setting(row, "pPr", "outlineLvl")
         if outline is None and (found or told.isdecimal()):
             outline = int(found[1]) if found else int(told) + 1
         if not list_id:
-            list_id, level = (
-                _value(row, "pPr", "numPr", "numId"),
-                number_of(_value(row, "pPr", "numPr", "ilvl")),
-            )
-        id = _value(row, "basedOn")
+            list_id = setting(row, "pPr", "numPr", "numId")
+            level = number_of(setting(row, "pPr", "numPr", "ilvl"))
+        id = setting(row, "basedOn")
     return ParagraphStyle(name, outline if outline and outline <= MAX_LEVELS else None, list_id, level)
-
-
-def _value(element: Element | None, *path: str) -> str:
-    found = child(element, *path)
-    return "" if found is None else attribute(found, "val")
 
 
 def number_of(text: str) -> int:
@@ -140,12 +132,10 @@ def number_of(text: str) -> int:
 
 
 def read_numbering(package: XmlPackage, name: str) -> Numbering:
-    if not package.has(name):
-        return Numbering()
-    tree = package.xml(name)
+    tree = package.xml_if_there(name)
     levels = {attribute(row, "abstractNumId"): _levels(row) for row in children(tree, "abstractNum")}
     # each list counts for itself; lists of one kind go on where they share their levels
-    lists = {attribute(row, "numId"): _value(row, "abstractNumId") for row in children(tree, "num")}
+    lists = {attribute(row, "numId"): setting(row, "abstractNumId") for row in children(tree, "num")}
     restarted = {
         attribute(row, "numId"): row for row in children(tree, "num") if child(row, "lvlOverride") is not None
     }
@@ -157,14 +147,14 @@ def read_numbering(package: XmlPackage, name: str) -> Numbering:
 
 def _levels(row: Element) -> list[ListLevel]:
     return [
-        ListLevel(_value(level, "numFmt"), _value(level, "lvlText"), number_of(_value(level, "start") or "1"))
+        ListLevel(
+            setting(level, "numFmt"), setting(level, "lvlText"), number_of(setting(level, "start") or "1")
+        )
         for level in children(row, "lvl")
     ]
 
 
 def read_notes(package: XmlPackage, name: str, kind: str) -> dict[str, Element]:
     """Returns footnotes, endnotes or comments by id. Word keeps lines that part notes among them."""
-    if not package.has(name):
-        return {}
-    rows = descendants(package.xml(name), kind)
+    rows = descendants(package.xml_if_there(name), kind)
     return {attribute(row, "id"): row for row in rows if attribute(row, "type", "normal") == "normal"}

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.blocks import Hyperlink
 from penstock.engines.office.ooxml.omml import latex_of_omml
+from penstock.engines.office.ooxml.settings import is_on
 from penstock.engines.office.package import PartRelation, attribute, child, children, descendants, local
 
 DELETED = frozenset({"del", "moveFrom"})
 PASSED_THROUGH = frozenset(
     {"ins", "moveTo", "smartTag", "sdtContent", "customXml", "dir", "bdo", "ruby", "rubyBase"}
 )
-CHECKED = frozenset({"1", "true", "on"})
 # of fonts that have pictures where others have letters
 SYMBOLS = {
     "F0B7": "•",
@@ -84,7 +85,7 @@ class ParagraphReader:
                 self._element[name](inner, found)
 
     def _run(self, run: Element, found: ParagraphText) -> None:
-        is_hidden = _is_on(child(run, "rPr", "vanish"))
+        is_hidden = is_on(child(run, "rPr", "vanish"))
         for inner in run:
             name = local(inner)
             if name in ("t", "tab", "br", "cr", "noBreakHyphen", "sym"):
@@ -132,10 +133,8 @@ class ParagraphReader:
 
     def _choice(self, element: Element, found: ParagraphText) -> None:
         """Takes the first of several ways to say the same."""
-        chosen = (
-            child(element, "Choice") if child(element, "Choice") is not None else child(element, "Fallback")
-        )
-        for inner in chosen if chosen is not None else ():
+        chosen = next(chain(children(element, "Choice"), children(element, "Fallback")), ())
+        for inner in chosen:
             name = local(inner)
             if name in ("drawing", "pict", "object"):
                 self._drawing(inner, found)
@@ -143,9 +142,7 @@ class ParagraphReader:
                 self._run(inner, found)
 
     def _drawing(self, drawing: Element, found: ParagraphText) -> None:
-        words = next(
-            (attribute(row, "descr") for row in descendants(drawing, "docPr") if attribute(row, "descr")), ""
-        )
+        words = next(filter(None, (attribute(row, "descr") for row in descendants(drawing, "docPr"))), "")
         for name, key in (("blip", "embed"), ("imagedata", "id")):
             ids = dict.fromkeys(attribute(row, key) for row in descendants(drawing, name))
             found.pictures += [(id, words) for id in ids if id]
@@ -153,9 +150,7 @@ class ParagraphReader:
             if not attribute(row, "embed") and attribute(row, "link"):
                 found.pictures.append((attribute(row, "link"), words))
         found.boxes += _outermost(drawing, "txbxContent")
-        found.charts += [
-            attribute(row, "id") for row in descendants(drawing, "chart") if attribute(row, "id")
-        ]
+        found.charts += filter(None, (attribute(row, "id") for row in descendants(drawing, "chart")))
         found.objects += [attribute(row, "ProgID") for row in descendants(drawing, "OLEObject")]
 
     def _hyperlink(self, element: Element, found: ParagraphText) -> None:
@@ -194,8 +189,8 @@ class ParagraphReader:
     def _check_box(self, inner: Element, found: ParagraphText) -> None:
         box = child(inner, "ffData", "checkBox")
         if box is not None:
-            mark = child(box, "checked") if child(box, "checked") is not None else child(box, "default")
-            found.words.append("☒" if mark is not None and attribute(mark, "val", "1") in CHECKED else "☐")
+            mark = next(chain(children(box, "checked"), children(box, "default")), None)
+            found.words.append("☒" if is_on(mark) else "☐")
 
     def _link_of_field(self, said: str, start: int, found: ParagraphText) -> None:
         parts = said.split('"')
@@ -217,10 +212,6 @@ class ParagraphReader:
             latex = latex_of_omml(formula).strip()
             if latex:
                 found.formulas.append(latex)
-
-
-def _is_on(switch: Element | None) -> bool:
-    return switch is not None and attribute(switch, "val", "1") in CHECKED
 
 
 def _outermost(element: Element, name: str) -> list[Element]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from xml.etree.ElementTree import Element
 
 from penstock.engines.office.latex_signs import letters_of, named_function
-from penstock.engines.office.package import attribute, child, children, local
+from penstock.engines.office.ooxml.settings import setting
+from penstock.engines.office.package import child, children, local, text_in
 
 ACCENTS = {
     "\u0302": "hat", "^": "hat", "\u0303": "tilde", "~": "tilde", "\u0304": "bar", "\u0305": "overline",
@@ -54,11 +55,10 @@ def _ends_in_command(text: str) -> bool:
 
 
 def _run(element: Element) -> str:
-    text = "".join(inner.text or "" for inner in children(element, "t"))
+    text = text_in(element, "t")
     if child(element, "rPr", "nor") is not None or child(element, "rPr", "lit") is not None:
         return rf"\text{{{text}}}" if text.strip() else text
-    style = child(element, "rPr", "scr")
-    script = attribute(style, "val") if style is not None else ""
+    script = setting(element, "rPr", "scr")
     command = {"double-struck": "mathbb", "script": "mathcal", "fraktur": "mathfrak"}.get(script)
     letters = letters_of(text)
     return rf"\{command}{{{letters}}}" if command else letters
@@ -69,9 +69,8 @@ def _group(element: Element | None) -> str:
 
 
 def _fraction(element: Element) -> str:
-    kind = child(element, "fPr", "type")
+    how = setting(element, "fPr", "type")
     over, under = child(element, "num"), child(element, "den")
-    how = attribute(kind, "val") if kind is not None else ""
     if how == "lin":
         return f"{_inside(over)}/{_inside(under)}"
     if how == "noBar":
@@ -101,27 +100,20 @@ def _root(element: Element) -> str:
 
 
 def _big(element: Element) -> str:
-    sign = child(element, "naryPr", "chr")
-    command = BIG.get(attribute(sign, "val") if sign is not None else "∫", r"\int")
+    command = BIG.get(setting(element, "naryPr", "chr", default="∫"), r"\int")
     below, above = _inside(child(element, "sub")).strip(), _inside(child(element, "sup")).strip()
     bounds = (f"_{{{below}}}" if below else "") + (f"^{{{above}}}" if above else "")
     return f"{command}{bounds} {_inside(child(element, 'e'))}"
 
 
 def _fenced(element: Element) -> str:
-    settings = child(element, "dPr")
     start, end, between = (
-        _setting(settings, name, default)
+        setting(element, "dPr", name, default=default)
         for name, default in (("begChr", "("), ("endChr", ")"), ("sepChr", "|"))
     )
     parts = [_inside(inner) for inner in children(element, "e")]
     left, right = FENCES.get(start, start), FENCES.get(end, end)
     return rf"\left{left} {f' {between} '.join(parts)} \right{right}"
-
-
-def _setting(settings: Element | None, name: str, default: str) -> str:
-    found = child(settings, name)
-    return default if found is None else attribute(found, "val")
 
 
 def _matrix(element: Element) -> str:
@@ -143,12 +135,12 @@ def _function(element: Element) -> str:
 
 
 def _accent(element: Element) -> str:
-    sign = _setting(child(element, "accPr"), "chr", "\u0302")
+    sign = setting(element, "accPr", "chr", default="\u0302")
     return rf"\{ACCENTS.get(sign, 'hat')}{_group(child(element, 'e'))}"
 
 
 def _bar(element: Element) -> str:
-    where = _setting(child(element, "barPr"), "pos", "bot")
+    where = setting(element, "barPr", "pos", default="bot")
     return rf"\{'overline' if where == 'top' else 'underline'}{_group(child(element, 'e'))}"
 
 
@@ -162,8 +154,8 @@ def _limit(element: Element) -> str:
 
 
 def _braced(element: Element) -> str:
-    settings = child(element, "groupChrPr")
-    sign, where = _setting(settings, "chr", "⏟"), _setting(settings, "pos", "bot")
+    sign = setting(element, "groupChrPr", "chr", default="⏟")
+    where = setting(element, "groupChrPr", "pos", default="bot")
     word = {"⏟": "underbrace", "⏞": "overbrace", "→": "overrightarrow", "←": "overleftarrow"}.get(sign)
     return rf"\{word or ('overline' if where == 'top' else 'underline')}{_group(child(element, 'e'))}"
 

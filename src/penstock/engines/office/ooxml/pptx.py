@@ -17,25 +17,27 @@ from penstock.engines.office.ooxml.pptx_places import (
     GroupPlace,
     Placeholder,
     box_of_placeholder,
-    number_of,
     own_box,
     placeholders_of,
     shapes_of,
 )
 from penstock.engines.office.package import (
-    PartRelation,
     XmlPackage,
     attribute,
     child,
     children,
     descendants,
     local,
+    number,
+    relation_id,
+    text_in,
 )
 from penstock.errors import BadInput
 from penstock.region import TableCell
 
 SLIDE = (12_192_000, 6_858_000)  # of a file that does not say
 TITLES = frozenset({"title", "ctrTitle"})
+BULLETS = frozenset({"buChar", "buAutoNum", "buBlip"})
 # what a slide's master repeats
 FURNITURE = {"dt": "footer", "ftr": "footer", "sldNum": "number", "hdr": "header"}
 
@@ -54,8 +56,8 @@ class Slides:
                      name.endswith(".xml")), "ppt/presentation.xml")  # fmt: skip
         tree, relations = package.xml(main), package.relations(main)
         size = child(tree, "sldSz")
-        self._size = (number_of(size, "cx", SLIDE[0]), number_of(size, "cy", SLIDE[1]))
-        ids = (_relation_id(row) for row in children(child(tree, "sldIdLst"), "sldId"))
+        self._size = (number(size, "cx", SLIDE[0]), number(size, "cy", SLIDE[1]))
+        ids = (relation_id(row) for row in children(child(tree, "sldIdLst"), "sldId"))
         # a slide that is named and not there stays one: it fails alone and is not lost
         self._slides = [relations[id].target if id in relations else id for id in ids]
 
@@ -130,9 +132,9 @@ class _Slide:
             is_item = mark != "none" and (
                 bool(mark) or (in_list and sum(bool(one[0]) for one in paragraphs) > 1)
             )
-            number = numbers.next(child(row, "pPr"), depth) if text else ""
+            shown = numbers.next(child(row, "pPr"), depth) if text else ""
             if is_item:
-                writer.item(depth, text, number, links)
+                writer.item(depth, text, shown, links)
             else:
                 writer.text(text, links)
 
@@ -143,7 +145,7 @@ class _Slide:
         for inner in _runs(row):
             name = local(inner)
             if name in ("r", "fld"):
-                text = "".join(part.text or "" for part in children(inner, "t"))
+                text = text_in(inner, "t")
                 words.append(text)
                 self._link(child(inner, "rPr", "hlinkClick"), text, links)
             elif name == "br":
@@ -151,24 +153,20 @@ class _Slide:
             elif name == "oMath":
                 words.append(f"${latex_of_omml(inner).strip()}$")
         settings = child(row, "pPr")
-        marks = (
-            [local(each) for each in settings if local(each).startswith("bu")] if settings is not None else []
-        )
-        mark = (
-            "none" if "buNone" in marks else "bullet" if {"buChar", "buAutoNum", "buBlip"} & {*marks} else ""
-        )
-        depth = attribute(settings, "lvl", "0") if settings is not None else "0"
+        marks = {local(each) for each in settings} if settings is not None else set()
+        mark = "none" if "buNone" in marks else "bullet" if BULLETS & marks else ""
+        depth = attribute(settings, "lvl", "0")
         return "".join(words).strip(), links, int(depth) if depth.isdecimal() else 0, mark
 
     def _link(self, element: Element | None, text: str, links: list[Hyperlink]) -> None:
-        relation = self._relations.get(_relation_id(element)) if element is not None else None
+        relation = self._relations.get(relation_id(element))
         if relation is not None and relation.is_outside and text.strip():
             links.append(Hyperlink(text.strip(), relation.target))
 
     def _picture(self, shape: Element, writer: BlockWriter) -> None:
         words = next((attribute(row, "descr") for row in descendants(shape, "cNvPr")), "")
         blip = next(descendants(shape, "blip"), None)
-        relation = self._relations.get(attribute(blip, "embed")) if blip is not None else None
+        relation = self._relations.get(attribute(blip, "embed"))
         if relation is None or relation.is_outside:
             writer.picture(b"", words, "The picture is not in the file.")
         else:
@@ -178,28 +176,20 @@ class _Slide:
         table = next(descendants(shape, "tbl"), None)
         if table is not None:
             writer.table(self._cells(table))
-        chart = next(descendants(shape, "chart"), None)
-        self._related(chart, "id", writer)
-        diagram = next(descendants(shape, "relIds"), None)
-        relation = self._relations.get(attribute(diagram, "dm")) if diagram is not None else None
-        if relation is not None and self._package.has(relation.target):
-            texts = ("".join(row.text or "" for row in descendants(point, "t"))
-                     for point in descendants(self._package.xml(relation.target), "pt"))  # fmt: skip
-            for text in texts:
-                writer.item(0, text)
+        writer.table(chart_cells(self._related(next(descendants(shape, "chart"), None), "id")), mark="chart")
+        diagram = self._related(next(descendants(shape, "relIds"), None), "dm")
+        for point in descendants(diagram, "pt"):
+            writer.item(0, text_in(point, "t"))
         for row in descendants(shape, "oleObj"):
             writer.text(
                 f"Embedded object: {attribute(row, 'progId') or 'unknown'}", label="aside_text", mark="object"
             )
 
-    def _related(self, element: Element | None, key: str, writer: BlockWriter) -> None:
-        relation = self._relations.get(attribute(element, key)) if element is not None else None
-        if relation is not None and self._package.has(relation.target):
-            writer.table(chart_cells(self._package.xml(relation.target)), mark="chart")
+    def _related(self, element: Element | None, key: str) -> Element | None:
+        return self._package.related(self._relations.get(attribute(element, key)))
 
     def _cells(self, table: Element) -> list[TableCell]:
-        settings = child(table, "tblPr")
-        has_head = settings is not None and attribute(settings, "firstRow") in ("1", "true")
+        has_head = attribute(child(table, "tblPr"), "firstRow") in ("1", "true")
         cells: list[TableCell] = []
         for r, row in enumerate(children(table, "tr")):
             for c, cell in enumerate(children(row, "tc")):
@@ -207,17 +197,14 @@ class _Slide:
                     continue
                 lines = (self._paragraph(line)[0] for line in descendants(cell, "p"))
                 text = "\n".join(line for line in lines if line)
-                tall, wide = number_of(cell, "rowSpan", 1), number_of(cell, "gridSpan", 1)
+                tall, wide = number(cell, "rowSpan", 1), number(cell, "gridSpan", 1)
                 cells.append(TableCell(r, c, text, max(1, tall), max(1, wide), has_head and r == 0))
         return cells
 
     def _of_notes(self) -> Iterator[StructureBlock]:
-        for part in _targets(self._relations, "notesSlide"):
-            if not self._package.has(part):
-                continue
-            for shape, _ in shapes_of(child(self._package.xml(part), "cSld", "spTree")):
-                holder = next(descendants(shape, "ph"), None)
-                if holder is None or attribute(holder, "type") != "body":
+        for notes in self._parts("notesSlide"):
+            for shape, _ in shapes_of(child(notes, "cSld", "spTree")):
+                if attribute(next(descendants(shape, "ph"), None), "type") != "body":
                     continue
                 lines = (self._paragraph(row)[0] for row in descendants(shape, "p"))
                 text = "\n".join(line for line in lines if line)
@@ -225,14 +212,16 @@ class _Slide:
                     yield StructureBlock(label="footnote", text=text, mark="speaker_notes")
 
     def _of_comments(self) -> Iterator[StructureBlock]:
-        for part in _targets(self._relations, "comments"):
-            if self._package.has(part):
-                for row in descendants(self._package.xml(part), "cm"):
-                    text = " ".join(
-                        each.text or "" for each in row.iter() if local(each) in ("text", "t")
-                    ).strip()
-                    if text:
-                        yield StructureBlock(label="aside_text", text=text, mark="comment")
+        for comments in self._parts("comments"):
+            for row in descendants(comments, "cm"):
+                words = (each.text or "" for each in row.iter() if local(each) in ("text", "t"))
+                text = " ".join(words).strip()
+                if text:
+                    yield StructureBlock(label="aside_text", text=text, mark="comment")
+
+    def _parts(self, kind: str) -> Iterator[Element | None]:
+        """Yields the trees of the parts of a kind that belong to the slide."""
+        return (self._package.related(each) for each in self._relations.values() if each.kind == kind)
 
 
 def _runs(row: Element) -> Iterator[Element]:
@@ -242,12 +231,3 @@ def _runs(row: Element) -> Iterator[Element]:
             yield from _runs(inner)
         else:
             yield inner
-
-
-def _targets(relations: dict[str, PartRelation], kind: str) -> list[str]:
-    return [each.target for each in relations.values() if each.kind == kind and not each.is_outside]
-
-
-def _relation_id(element: Element) -> str:
-    """Returns the id of a relation: a slide has another id without a namespace."""
-    return next((value for key, value in element.attrib.items() if key.endswith("}id")), "")

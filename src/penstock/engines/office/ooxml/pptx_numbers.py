@@ -22,7 +22,7 @@ class SlideNumbers:
     def next(self, settings: Element | None, depth: int) -> str:
         """Returns a paragraph's number as it is shown; "" for one without."""
         self._counts = {level: count for level, count in self._counts.items() if level <= depth}
-        auto = child(settings, "buAutoNum") if settings is not None else None
+        auto = child(settings, "buAutoNum")
         if auto is None:
             self._counts.pop(depth, None)
             return ""

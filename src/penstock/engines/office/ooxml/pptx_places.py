@@ -7,7 +7,15 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from penstock.box import Box
-from penstock.engines.office.package import PartRelation, XmlPackage, attribute, child, descendants, local
+from penstock.engines.office.package import (
+    PartRelation,
+    XmlPackage,
+    attribute,
+    child,
+    descendants,
+    local,
+    number,
+)
 
 EMU = 9_525  # of a pixel at 96 to the inch, in which boxes are given
 GROUPS = ("AlternateContent", "Choice", "grpSp")
@@ -109,11 +117,5 @@ def _box(place: Element | None, start: str, size: str) -> Box | None:
     corner, sides = child(place, start), child(place, size)
     if corner is None or sides is None:
         return None
-    x, y = number_of(corner, "x", 0) / EMU, number_of(corner, "y", 0) / EMU
-    return (x, y, x + number_of(sides, "cx", 0) / EMU, y + number_of(sides, "cy", 0) / EMU)
-
-
-def number_of(element: Element | None, name: str, default: int) -> int:
-    """Returns a number that an element says, or else the default."""
-    text = attribute(element, name) if element is not None else ""
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < 12 else default
+    x, y = number(corner, "x") / EMU, number(corner, "y") / EMU
+    return (x, y, x + number(sides, "cx") / EMU, y + number(sides, "cy") / EMU)

@@ -28,6 +28,8 @@ from penstock.engines.office.package import (
     children,
     descendants,
     local,
+    relation_id,
+    text_in,
 )
 from penstock.errors import BadInput
 
@@ -68,8 +70,7 @@ class Workbook:
             (name for name in package.names if re.fullmatch(r"xl/workbook\d*\.xml", name)), "xl/workbook.xml"
         )
         tree, relations = package.xml(main), package.relations(main)
-        settings = child(tree, "workbookPr")
-        self._is_1904 = settings is not None and attribute(settings, "date1904") in ("1", "true")
+        self._is_1904 = attribute(child(tree, "workbookPr"), "date1904") in ("1", "true")
         # a sheet that is named and not there stays one: it fails alone and is not lost
         self._sheets = [_sheet(row, relations) for row in children(child(tree, "sheets"), "sheet")]
         if len(self._sheets) > MAX_SHEETS:
@@ -164,9 +165,8 @@ class Workbook:
     def _shown(self, cell: Element) -> str:
         kind = attribute(cell, "t")
         if kind == "inlineStr":
-            return "".join(row.text or "" for row in descendants(cell, "t"))
-        value = child(cell, "v")
-        text = value.text or "" if value is not None else ""
+            return text_in(cell, "t")
+        text = _value(cell)
         if kind == "s":
             strings = self._shared()
             return strings[int(text)] if text.isdecimal() and int(text) < len(strings) else ""
@@ -194,16 +194,18 @@ class Workbook:
     def _number_formats(self) -> list[str]:
         """Returns the number formats by style."""
         if self._formats is None:
-            self._formats = (
-                _formats(self._package.xml("xl/styles.xml")) if self._package.has("xl/styles.xml") else []
-            )
+            self._formats = _formats(self._package.xml_if_there("xl/styles.xml"))
         return self._formats
+
+
+def _value(cell: Element) -> str:
+    value = child(cell, "v")
+    return value.text or "" if value is not None else ""
 
 
 def _stored(cell: Element, shown: str, place: str, shared: dict[str, str]) -> str:
     """Returns what a cell holds behind what it shows: its formula and its number; "" for nothing else."""
-    value = child(cell, "v")
-    number = value.text or "" if value is not None and attribute(cell, "t") in ("", "n") else ""
+    number = _value(cell) if attribute(cell, "t") in ("", "n") else ""
     parts = (_formula(child(cell, "f"), place, shared), number if number != shown else "")
     return " ".join(part for part in parts if part)
 
@@ -241,14 +243,14 @@ def _string(element: Element) -> str:
     return "".join(row.text or "" for row in parts)
 
 
-def _formats(tree: Element) -> list[str]:
+def _formats(tree: Element | None) -> list[str]:
     own = {attribute(row, "numFmtId"): attribute(row, "formatCode") for row in descendants(tree, "numFmt")}
     ids = [attribute(row, "numFmtId", "0") for row in children(child(tree, "cellXfs"), "xf")]
     return [own.get(id) or BUILT_IN.get(int(id) if id.isdecimal() else 0, "General") for id in ids]
 
 
 def _sheet(row: Element, relations: dict[str, PartRelation]) -> _SheetPart:
-    id = next((value for key, value in row.attrib.items() if key.endswith("}id")), "")
+    id = relation_id(row)
     part = relations[id].target if id in relations else id
     return _SheetPart(attribute(row, "name"), part, attribute(row, "state") in ("hidden", "veryHidden"))
 
