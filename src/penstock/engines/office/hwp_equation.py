@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from penstock.engines.office.latex_signs import FUNCTIONS, letters_of
+from penstock.engines.office.latex_signs import FUNCTIONS, glued, letters_of
 
 MAX_TOKENS = 5_000
 _TOKEN = re.compile(r'"[^"]*"|[A-Za-z]+|\d+(?:\.\d+)?|<=|>=|!=|==|\+-|-\+|->|<-|\\.|\S')
@@ -71,7 +71,7 @@ class _Script:
                 parts.append(f"{base}{sign}{{{_bare(self._term())}}}")
             else:
                 parts.append(self._term())
-        return _spaced(parts)
+        return glued(parts)
 
     def _term(self) -> str:
         """Returns one letter, word, group or construction."""
@@ -127,12 +127,3 @@ def _word(token: str) -> str:
 
 def _bare(text: str) -> str:
     return text[1:-1] if text.startswith("{") and text.endswith("}") and text.count("{") == 1 else text
-
-
-def _spaced(parts: list[str]) -> str:
-    text = ""
-    for part in parts:
-        slash = text.rfind("\\")
-        gap = " " if slash >= 0 and text[slash + 1 :].isalpha() and part[:1].isalpha() else ""
-        text += gap + part
-    return text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 
 SIGNS = {
     "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "varepsilon", "ϵ": "epsilon", "ζ": "zeta",
@@ -46,6 +47,21 @@ def letters_of(text: str) -> str:
             parts.append(" ")
         parts.append(part)
     return "".join(parts)
+
+
+def glued(parts: Iterable[str]) -> str:
+    """Puts parts together: a command and the letter after it need a space."""
+    text = ""
+    for part in parts:
+        slash = text.rfind("\\")
+        gap = " " if slash >= 0 and text[slash + 1 :].isalpha() and part[:1].isalpha() else ""
+        text += gap + part
+    return text
+
+
+def as_base(text: str) -> str:
+    """Returns what bears a script: one letter or command as it is, all else as a group."""
+    return text if len(text) == 1 or (text.startswith("\\") and text[1:].isalpha()) else f"{{{text}}}"
 
 
 def _sign(char: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.engines.office.html_tree import HtmlNode
-from penstock.engines.office.latex_signs import letters_of, named_function
+from penstock.engines.office.latex_signs import as_base, glued, letters_of, named_function
 from penstock.engines.office.ooxml.omml import ACCENTS, BIG
 
 SKIPPED = frozenset({"annotation", "annotation-xml", "maligngroup", "malignmark"})
@@ -16,23 +16,18 @@ def latex_of_mathml(node: HtmlNode) -> str:
     for note in node.find("annotation"):
         if "tex" in note.get("encoding").lower():
             return note.text().strip()
-    return _glued([_latex(each) for each in node.elements()]).strip()
+    return _inside(node).strip()
 
 
 def _latex(node: HtmlNode) -> str:
     if node.tag in SKIPPED:
         return ""
     write = _WRITERS.get(node.tag)
-    return write(node) if write is not None else _glued([_latex(each) for each in node.elements()])
+    return write(node) if write is not None else _inside(node)
 
 
-def _glued(parts: list[str]) -> str:
-    text = ""
-    for part in parts:
-        slash = text.rfind("\\")
-        gap = " " if slash >= 0 and text[slash + 1 :].isalpha() and part[:1].isalpha() else ""
-        text += gap + part
-    return text
+def _inside(node: HtmlNode) -> str:
+    return glued(map(_latex, node.elements()))
 
 
 def _letters(node: HtmlNode) -> str:
@@ -63,18 +58,14 @@ def _root(node: HtmlNode) -> str:
 
 
 def _square_root(node: HtmlNode) -> str:
-    return rf"\sqrt{{{_glued([_latex(each) for each in node.elements()])}}}"
-
-
-def _base(text: str) -> str:
-    return text if len(text) == 1 or (text.startswith("\\") and text[1:].isalpha()) else f"{{{text}}}"
+    return rf"\sqrt{{{_inside(node)}}}"
 
 
 def _scripts(node: HtmlNode) -> str:
     below = f"_{{{_part(node, 1)}}}" if node.tag in ("msub", "msubsup", "munder", "munderover") else ""
     above_at = 2 if node.tag in ("msubsup", "munderover") else 1
     above = f"^{{{_part(node, above_at)}}}" if node.tag not in ("msub", "munder") else ""
-    return _base(_part(node, 0)) + below + above
+    return as_base(_part(node, 0)) + below + above
 
 
 def _over(node: HtmlNode) -> str:

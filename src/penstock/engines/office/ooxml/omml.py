@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from penstock.engines.office.latex_signs import letters_of, named_function
+from penstock.engines.office.latex_signs import as_base, glued, letters_of, named_function
 from penstock.engines.office.ooxml.settings import setting
 from penstock.engines.office.package import child, children, local, text_in
 
@@ -37,21 +37,7 @@ def _inside(element: Element | None) -> str:
     if element is None:
         return ""
     parts = (latex_of_omml(inner) for inner in element if local(inner) not in SETTINGS)
-    return _glued(part for part in parts if part)
-
-
-def _glued(parts: Iterable[str]) -> str:
-    """Puts parts together: a command and the letter after it need a space."""
-    text = ""
-    for part in parts:
-        gap = " " if text and _ends_in_command(text) and part[:1].isalpha() else ""
-        text += gap + part
-    return text
-
-
-def _ends_in_command(text: str) -> bool:
-    slash = text.rfind("\\")
-    return slash >= 0 and text[slash + 1 :].isalpha()
+    return glued(part for part in parts if part)
 
 
 def _run(element: Element) -> str:
@@ -79,11 +65,9 @@ def _fraction(element: Element) -> str:
 
 
 def _scripted(element: Element) -> str:
-    base = _inside(child(element, "e"))
-    text = base if len(base) == 1 or (base.startswith("\\") and base[1:].isalpha()) else f"{{{base}}}"
     below, above = child(element, "sub"), child(element, "sup")
     return (
-        text
+        as_base(_inside(child(element, "e")))
         + ("_" + _group(below) if below is not None else "")
         + ("^" + _group(above) if above is not None else "")
     )
