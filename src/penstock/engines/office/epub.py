@@ -14,10 +14,6 @@ from penstock.errors import BadInput
 MAX_CHAPTER_BYTES = 32 << 20
 
 
-def read_epub(package: XmlPackage) -> Chapters:
-    return Chapters(package)
-
-
 class Chapters:
     """An open book. Chapters are read when they are asked for."""
 

@@ -11,7 +11,6 @@ import ctypes
 import importlib
 import io
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from penstock.engines.office.blocks import StructureFile
@@ -20,26 +19,12 @@ from penstock.engines.office.hwpx import read_hwpx
 from penstock.engines.office.package import XmlPackage
 from penstock.errors import BadInput, first_line, install_advice
 
-HWP3 = b"HWP Document File V3."
-MAX_DIRECTORY_BYTES = 64 << 20  # of an OLE file, in which its directory is looked for
-
-
-def is_hwp(path: str) -> bool:
-    """Returns whether an OLE file, or one that is older than those, is one of Hancom's."""
-    with Path(path).open("rb") as file:
-        head = file.read(MAX_DIRECTORY_BYTES)
-    return head.startswith(HWP3) or "FileHeader".encode("utf-16-le") in head
-
 
 def read_hwp(path: str) -> StructureFile:
     """Raises BadInput where the file cannot be read, and where the package that reads it is missing."""
     rhwp = rhwp_package()
     if rhwp is None:
         raise BadInput("reading HWP needs rhwp-python.", install_advice("hwp"))
-    return _by_hwpx(rhwp, path)
-
-
-def _by_hwpx(rhwp: Any, path: str) -> StructureFile:
     with rhwp_errors("it is encrypted.", "it is no HWP that can be read"):
         data = rhwp.parse(path).to_hwpx_bytes()
     return read_hwpx(XmlPackage(io.BytesIO(data)), hwp_records(path))

@@ -9,7 +9,6 @@ import importlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from penstock.engines.office.blocks import StructureFile
 from penstock.engines.office.package import XmlPackage
@@ -18,6 +17,8 @@ from penstock.errors import BadInput, first_line
 MAX_FILE_BYTES = 2 << 30
 MAX_TEXT_BYTES = 256 << 20  # of a file that is read whole
 OLDER = frozenset({"doc", "ppt"})
+HWP3 = b"HWP Document File V3."
+MAX_DIRECTORY_BYTES = 64 << 20  # of an OLE file, in which its directory is looked for
 
 # what a ZIP is, by a part that no other has
 PARTS: tuple[tuple[str, str], ...] = (
@@ -29,10 +30,10 @@ PARTS: tuple[tuple[str, str], ...] = (
 )
 _UNFIT = (LookupError, ValueError, TypeError, AttributeError, RecursionError, ArithmeticError)
 
-# where the function lives that reads a kind, in this folder
+# where the function or the class lives that reads a kind, in this folder
 PACKAGES: Mapping[str, str] = {
-    "docx": "ooxml.docx:read_docx", "pptx": "ooxml.pptx:read_pptx", "xlsx": "ooxml.xlsx:read_xlsx",
-    "hwpx": "hwpx:read_hwpx", "epub": "epub:read_epub",
+    "docx": "ooxml.docx:read_docx", "pptx": "ooxml.pptx:Slides", "xlsx": "ooxml.xlsx:Workbook",
+    "hwpx": "hwpx:read_hwpx", "epub": "epub:Chapters",
     "odt": "odf.document:read_odf", "ods": "odf.document:read_odf", "odp": "odf.document:read_odf",
 }  # fmt: skip
 TEXTS: Mapping[str, str] = {
@@ -61,7 +62,7 @@ def _opened(path: str, kind: str) -> StructureFile:
         return _reader(TEXTS[kind])(_read(path))
     if kind == "html":
         return _reader("saved_page:read_saved_page")(_read(path), path)
-    if kind in ("hwp", "ole") and _is_hwp(path):
+    if kind in ("hwp", "ole") and is_hwp(path):
         return _reader("hwp:read_hwp")(path)
     if kind in OLDER:
         return _reader("older.read:read_older")(path, kind)
@@ -74,17 +75,17 @@ def _opened(path: str, kind: str) -> StructureFile:
     return _opened_package(path)
 
 
-def _is_hwp(path: str) -> bool:
-    return bool(_function("hwp:is_hwp")(path))
+def is_hwp(path: str) -> bool:
+    """Returns whether an OLE file, or one that is older than those, is one of Hancom's."""
+    with Path(path).open("rb") as file:
+        head = file.read(MAX_DIRECTORY_BYTES)
+    return head.startswith(HWP3) or "FileHeader".encode("utf-16-le") in head
 
 
 def _reader(home: str) -> Callable[..., StructureFile]:
-    return _function(home)
-
-
-def _function(home: str) -> Callable[..., Any]:
     module, _, name = home.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(f"penstock.engines.office.{module}"), name)
+    package = importlib.import_module(f"penstock.engines.office.{module}")
+    found: Callable[..., StructureFile] = getattr(package, name)
     return found
 
 

@@ -42,13 +42,8 @@ BULLETS = frozenset({"buChar", "buAutoNum", "buBlip"})
 FURNITURE = {"dt": "footer", "ftr": "footer", "sldNum": "number", "hdr": "header"}
 
 
-def read_pptx(package: XmlPackage) -> Slides:
-    """Returns the slides, each read when it is asked for."""
-    return Slides(package)
-
-
 class Slides:
-    """An open presentation."""
+    """An open presentation. Slides are read when they are asked for."""
 
     def __init__(self, package: XmlPackage) -> None:
         self._package = package

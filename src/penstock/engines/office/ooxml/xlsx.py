@@ -56,11 +56,6 @@ class _SheetPart:
     is_hidden: bool
 
 
-def read_xlsx(package: XmlPackage) -> Workbook:
-    """Returns the sheets, each read when it is asked for."""
-    return Workbook(package)
-
-
 class Workbook:
     """An open workbook. A sheet is one unit; the rows of a long one are in tables of bounded size."""
 
