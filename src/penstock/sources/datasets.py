@@ -56,7 +56,8 @@ class DatasetListing:
         for shard in dataset.shards:
             rows = 0
             try:
-                columns = self._columns(shard)
+                question = FindColumns(str(shard), self._image_column, self._id_column)
+                columns: Columns = self._child.call(question, PROBE_DEADLINE_S)
                 for item in self._shard_items(dataset, shard, columns, first):
                     rows += 1
                     if self._pages is None or item.part + 1 in self._pages:
@@ -78,11 +79,6 @@ class DatasetListing:
         self._names.add(name)
         self._listed.add(_shards(dataset))
         return replace(dataset, name=name)
-
-    def _columns(self, shard: Path) -> Columns:
-        question = FindColumns(str(shard), self._image_column, self._id_column)
-        columns: Columns = self._child.call(question, PROBE_DEADLINE_S)
-        return columns
 
     def _shard_items(self, dataset: Dataset, shard: Path, columns: Columns, first: int) -> Iterator[Item]:
         media = "parquet" if columns.is_parquet else "arrow"

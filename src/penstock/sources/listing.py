@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -95,9 +95,10 @@ def list_items(
         counts = counter or PageCounter(password)
         archives = ArchiveListing(downloads, skipped)
         listing = _Listing(
-            pages, tables, known, max_pages, skipped, counts, size, archives, partition, on_document,
-            Printer(downloads) if office in PRINTING else None,
-            Duplicates(at_once=kept is not None) if dedup else None, kept,
+            pages=pages, tables=tables, inspect=FileInspector(known), max_pages=max_pages, left_out=skipped,
+            counter=counts, first=size, archives=archives, partition=partition, on_document=on_document,
+            printer=Printer(downloads) if office in PRINTING else None,
+            duplicates=Duplicates(at_once=kept is not None) if dedup else None, kept=kept,
         )  # fmt: skip
         entries = expand(named, stdin, downloads)
         items = chain(items, listing.items(entries, nullcontext() if counter else closing(counts)))
@@ -116,11 +117,8 @@ def list_files(
 
     They must be absolute, with no link among their folders. What archives and mails hold is not listed.
     """
-    skipped: Counter[str] = Counter()
     printer = Printer(downloads) if office in PRINTING else None
-    listing = _Listing(
-        None, DatasetListing(), None, MAX_PAGES, skipped, counter, MAX_AT_ONCE, None, printer=printer
-    )
+    listing = _Listing(tables=DatasetListing(), counter=counter, first=MAX_AT_ONCE, printer=printer)
     entries = (FoundFile(path, safe_document([path.name]), named=True) for path in paths)
     return (_as(kind, item) for item in listing.items(entries, nullcontext()))
 
@@ -135,47 +133,33 @@ def _as(kind: type[ItemT], item: Item) -> ItemT:
     return kind(**{name: getattr(item, name) for name in ITEM_FIELDS})
 
 
+@dataclass(kw_only=True)
 class _Listing:
     """One pass over the inputs: what it has seen, and the processes that count."""
 
-    def __init__(
-        self,
-        pages: PageRange | None,
-        tables: DatasetListing,
-        known: Mapping[str, Collection[str]] | None,
-        max_pages: int,
-        left_out: Counter[str],
-        counter: FileCounter,
-        first: int,
-        archives: ArchiveListing | None,
-        partition: Partition = ALL,
-        on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None,
-        printer: Printer | None = None,
-        duplicates: Duplicates | None = None,
-        kept: KeptDownloads | None = None,
-    ) -> None:
-        self._kept = kept
-        self._printer = printer
-        self._duplicates = duplicates
-        self._counter = counter
-        self._first = first
-        self._left_out = left_out
-        self._pages = pages
-        self._max_pages = max_pages
-        self._inspect = FileInspector(known)
-        self._tables = tables
-        self._archives = archives
-        self._partition = partition
-        self._on_document = on_document
-        self._place = 0, 0  # number of the entry that is listed now, and inside of it
-        self._matched = 0  # files and datasets that are there, of all inputs so far
-        self._before = 0  # the same when the current folder or pattern began
+    tables: DatasetListing
+    counter: FileCounter
+    first: int  # files of the first question to the counter
+    inspect: FileInspector = field(default_factory=FileInspector)
+    pages: PageRange | None = None
+    max_pages: int = MAX_PAGES
+    left_out: Counter[str] = field(default_factory=Counter)
+    archives: ArchiveListing | None = None
+    partition: Partition = ALL
+    on_document: Callable[[str, tuple[int, int]], object] = lambda *_: None
+    printer: Printer | None = None
+    duplicates: Duplicates | None = None
+    kept: KeptDownloads | None = None
+    # numbers of the entry that is listed now, and inside of it
+    _place: tuple[int, int] = field(default=(0, 0), init=False)
+    _matched: int = field(default=0, init=False)  # files and datasets that are there, of all inputs so far
+    _before: int = field(default=0, init=False)  # the same when the current folder or pattern began
 
     def items(self, entries: Iterator[Entry], owned: AbstractContextManager[object]) -> Iterator[Item]:
         """Yields the items; at the end, what is `owned` is closed with the tables."""
         missing: list[Item] = []  # held back: if nothing else can be read they become one error
         listed = False
-        with owned, self._tables, self._archives or nullcontext(), self._printer or nullcontext():
+        with owned, self.tables, self.archives or nullcontext(), self.printer or nullcontext():
             for item in self._all(entries):
                 missing.append(item)
                 if not self._matched and not listed and len(missing) < MAX_HELD:
@@ -185,26 +169,26 @@ class _Listing:
                 missing.clear()
         if not self._matched and not listed:
             raise UsageError(_nothing(missing), "Name a file, a folder, a glob, an address, @LIST or -.")
-        if not listed and self._partition == ALL:
+        if not listed and self.partition == ALL:
             raise UsageError(
-                f"No input has a page in the range {self._pages}." if self._pages else "No input has a page."
+                f"No input has a page in the range {self.pages}." if self.pages else "No input has a page."
             )
 
     def _all(self, entries: Iterator[Entry]) -> Iterator[Item]:
         # files of a batch are there together: a bound wants few
-        most = MAX_AT_ONCE if self._kept is None else FETCHED_AT_ONCE
-        for batch in _growing(entries, min(self._first, most), most):
+        most = MAX_AT_ONCE if self.kept is None else FETCHED_AT_ONCE
+        for batch in _growing(entries, min(self.first, most), most):
             yield from self._of_entries(batch)
 
     def _of_entries(self, batch: Sequence[Entry]) -> Iterator[Item]:
         brought = side_by_side(self._brought, batch) if any(map(_is_elsewhere, batch)) else batch
-        if self._printer is not None:
-            brought = side_by_side(partial(self._printed, self._printer), brought, cores())
+        if self.printer is not None:
+            brought = side_by_side(partial(self._printed, self.printer), brought, cores())
         looked = [self._look(entry) if isinstance(entry, FoundFile) else entry for entry in brought]
         if any(map(self._is_needed, looked)):
             looked = side_by_side(self._with_file, looked)
         files = [one for one in looked if isinstance(one, Candidate) and self._is_mine(one)]
-        counts = self._counter.counts([file for file in files if file.found.note is None])
+        counts = self.counter.counts([file for file in files if file.found.note is None])
         counts |= {file.found.path: file.found.note.count for file in files if file.found.note is not None}
         for entry, one in zip(batch, looked, strict=True):
             number, inside = self._place
@@ -212,12 +196,12 @@ class _Listing:
             self._place = (number, inside + 1) if is_inside else (number + 1, 0)
             if isinstance(one, Candidate):
                 if self._is_mine(one):
-                    self._on_document(one.found.document, self._place)
+                    self.on_document(one.found.document, self._place)
                 count = counts.get(one.found.path, ONE_PART)
                 pages = self._of_file(one, count)
-                yield from pages if self._kept is None else self._kept.listed(one, count, pages)
+                yield from pages if self.kept is None else self.kept.listed(one, count, pages)
             elif isinstance(one, Dataset):
-                yield from self._of_dataset(one, self._partition)
+                yield from self._of_dataset(one, self.partition)
             elif isinstance(one, Begin):
                 self._before = self._matched
             elif isinstance(one, End) and self._matched == self._before:
@@ -226,23 +210,23 @@ class _Listing:
     def _brought(self, entry: Entry) -> Entry:
         """Returns the entry, on this machine if it falls to this rank, or as it was before it was deleted."""
         if isinstance(entry, FoundFile) and entry.stored is not None and self._falls_here(entry):
-            return (entry.remembered() if self._kept is not None else None) or entry.fetched()
+            return (entry.remembered() if self.kept is not None else None) or entry.fetched()
         return entry
 
     def _is_needed(self, one: Looked) -> bool:
         """Returns whether it is a file that was deleted, and has a page that is not done."""
-        if not isinstance(one, Candidate) or one.found.note is None or not one.prefix or self._kept is None:
+        if not isinstance(one, Candidate) or one.found.note is None or not one.prefix or self.kept is None:
             return False
         count = one.found.note.count
         pages = iter([one.failed(count)]) if isinstance(count, Failure) else self._of_pages(one, count)
-        return not all(self._kept.is_done(page.id) for page in pages)
+        return not all(self.kept.is_done(page.id) for page in pages)
 
     def _with_file(self, one: Looked) -> Looked:
         """Returns what was found; a file that was deleted and is needed as it was fetched again."""
         if not isinstance(one, Candidate) or not self._is_needed(one):
             return one
         found = replace(one.found, note=None).fetched()
-        return self._inspect.again(replace(found, document=one.found.document))
+        return self.inspect.again(replace(found, document=one.found.document))
 
     def _printed(self, printer: Printer, entry: Entry) -> Entry:
         return printer.printed(entry) if isinstance(entry, FoundFile) and self._falls_here(entry) else entry
@@ -250,10 +234,10 @@ class _Listing:
     def _look(self, found: FoundFile) -> Candidate | None:
         if found.stored is not None and not self._falls_here(found):
             return Candidate(found, "")
-        candidate = self._inspect(found)
+        candidate = self.inspect(found)
         if candidate is None:
             ending = found.path.suffix.lower()
-            self._left_out[ending if ending and ending.isprintable() else "no ending"] += 1
+            self.left_out[ending if ending and ending.isprintable() else "no ending"] += 1
         return candidate
 
     def _is_mine(self, file: Candidate) -> bool:
@@ -262,7 +246,7 @@ class _Listing:
 
     def _falls_here(self, found: FoundFile) -> bool:
         is_table = found.document.lower().endswith(formats.TABLE_SUFFIXES)
-        return is_table or found.is_mine or self._partition.holds(found.document)
+        return is_table or found.is_mine or self.partition.holds(found.document)
 
     def _of_file(self, file: Candidate, count: PartCount | Failure) -> Iterator[Item]:
         if file.failure is not None and file.missing:
@@ -277,7 +261,7 @@ class _Listing:
             yield file.failed(count)
         elif file.kind in formats.TABLES:
             table = Dataset(file.table_name, (file.found.path,), file.found.named)
-            yield from self._of_dataset(table, ALL if file.found.is_mine else self._partition)
+            yield from self._of_dataset(table, ALL if file.found.is_mine else self.partition)
         elif file.kind in formats.ARCHIVES:
             yield from self._of_archive(file, file.kind)
         elif file.kind is not None:
@@ -287,22 +271,22 @@ class _Listing:
 
     def _with_first(self, file: Candidate, kind: formats.Kind) -> Candidate:
         """Returns the file; a copy of an earlier one with its prefix. A page that is a file is none."""
-        if self._duplicates is None or file.found.page is not None:
+        if self.duplicates is None or file.found.page is not None:
             return file
         return replace(
             file,
-            first=self._duplicates.first_of(Path(file.found.source or file.found.path), kind, file.prefix),
+            first=self.duplicates.first_of(Path(file.found.source or file.found.path), kind, file.prefix),
         )
 
     def _of_archive(self, file: Candidate, kind: str) -> Iterator[Item]:
         """Yields the pages of its documents, and one failure where it cannot be read, or not to its end."""
         found = 0
-        if self._archives is None:
+        if self.archives is None:
             if kind in formats.ARCHIVES:
                 yield file.failed(_failure(file, "archives are not unpacked here.", "Send the files in it."))
             return
         try:
-            for batch in self._archives.batches(file.found.path, kind, file.found.document, file.found.depth):
+            for batch in self.archives.batches(file.found.path, kind, file.found.document, file.found.depth):
                 found += len(batch)
                 yield from self._of_entries(batch)
         except ItemError as exc:
@@ -315,30 +299,30 @@ class _Listing:
         """Yields the pages that are there, and one failure for those that are claimed or too many."""
         if not count.claimed:
             yield file.failed(_failure(file, "it has no page.", "Open it in a viewer to see what it holds."))
-        chosen = iter(self._pages.indices(count.claimed) if self._pages else range(count.claimed))
-        for part in islice(chosen, self._max_pages):
+        chosen = iter(self.pages.indices(count.claimed) if self.pages else range(count.claimed))
+        for part in islice(chosen, self.max_pages):
             if part >= count.there:
                 words = f"it claims {count.claimed:,} pages and has {count.there:,}."
                 yield file.failed(_failure(file, words, "Open it in a viewer and save it again."), part)
                 return
             yield file.item(part)
         for part in islice(chosen, 1):
-            words = f"it has {count.there:,} pages, and {self._max_pages:,} are read of a document."
+            words = f"it has {count.there:,} pages, and {self.max_pages:,} are read of a document."
             advice = "Raise --max-pages with --retry-failed, or choose with --pages."
             yield file.failed(_failure(file, words, advice), part)
 
     def _of_dataset(self, dataset: Dataset, partition: Partition) -> Iterator[Item]:
-        if self._tables.has_listed(dataset):
+        if self.tables.has_listed(dataset):
             self._matched += 1
             return
-        for item in self._tables.items(dataset):
+        for item in self.tables.items(dataset):
             self._matched += 1
             if partition.holds(item.id):
-                self._on_document(item.document, self._place)
+                self.on_document(item.document, self._place)
                 yield item
 
     def _empty(self, end: End) -> Iterator[Item]:
-        file = self._inspect(FoundFile(end.path, end.document, problem=end.problem))
+        file = self.inspect(FoundFile(end.path, end.document, problem=end.problem))
         if file is not None and file.failure is not None:
             yield file.failed(file.failure)
 
