@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from threading import Event, Thread
 from typing import Any
 
@@ -23,11 +24,7 @@ SHOWN_ENDINGS = 8
 
 def progress(quiet: bool) -> Showing:
     """What a pass takes to draw its progress; nothing where `quiet`."""
-
-    def showing(run: Run[Any]) -> Any:
-        return _drawn(run, quiet)
-
-    return showing
+    return partial(_drawn, quiet=quiet)
 
 
 @contextmanager

@@ -33,20 +33,16 @@ HALF_PAGE = 500  # what is wider stands at neither side
 
 def answer(outs: Sequence[Path], question: str, wanted: Wanted, as_json: bool) -> None:
     """Prints the hits, best first."""
-    hits = _found(outs, question, wanted)
+    options = wanted.options()
+    found = search_runs(outs, question, options, partial(_of_one_run, question))
+    _warn(found, options.filters)
+    hits = found.hits
     if as_json:
         print(json.dumps([hit.row() for hit in hits], ensure_ascii=False))
     elif hits:
         show(hits)
     else:
         print("Nothing was found.")
-
-
-def _found(outs: Sequence[Path], question: str, wanted: Wanted) -> list[Hit]:
-    options = wanted.options()
-    found = search_runs(outs, question, options, partial(_of_one_run, question))
-    _warn(found, options.filters)
-    return found.hits
 
 
 def _of_one_run(question: str, out: Path, options: SearchOptions) -> SearchResult:
@@ -86,7 +82,7 @@ class Wanted:
     def options(self) -> SearchOptions:
         filters = Filters(
             documents=tuple(self.document or ()),
-            pages=_page_range(self.pages) if self.pages else None,
+            pages=PageRange.parse(self.pages) if self.pages else None,
             labels=tuple(self.label or ()),
             sections=tuple(self.section or ()),
             where=tuple(self.where or ()),
@@ -164,10 +160,6 @@ def _place_on_page(box: tuple[int, ...]) -> str:
 def _printable(text: str) -> str:
     """In one line, without control characters: a document must not speak to the terminal."""
     return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
-def _page_range(text: str) -> PageRange:
-    return PageRange.parse(text)
 
 
 def _weights(text: str | None) -> dict[str, float]:
