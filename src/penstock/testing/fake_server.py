@@ -18,8 +18,8 @@ import json
 import random
 import threading
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -235,31 +235,23 @@ class FakeServer:
             choice = {"index": 0, "delta": delta, **self._logprobs(asked, pieces[start:end])}
             await response.write(_event({"choices": [choice]}))
 
-    def _slot(self) -> _RunningSlot:
-        return _RunningSlot(self)
-
-
-class _RunningSlot:
-    """One of the `max_running` slots for requests. Counts the requests that run and that wait."""
-
-    def __init__(self, server: FakeServer) -> None:
-        self._server = server
-
-    async def __aenter__(self) -> None:
-        server = self._server
-        server.waiting += 1
+    @asynccontextmanager
+    async def _slot(self) -> AsyncIterator[None]:
+        """Takes one of the `max_running` slots. Counts the requests that run and that wait."""
+        self.waiting += 1
         try:
-            async with server._gate:
-                await server._gate.wait_for(lambda: server.running < server.max_running)
-                server.running += 1
-                server.peak = max(server.peak, server.running)
+            async with self._gate:
+                await self._gate.wait_for(lambda: self.running < self.max_running)
+                self.running += 1
+                self.peak = max(self.peak, self.running)
         finally:
-            server.waiting -= 1
-
-    async def __aexit__(self, *_: object) -> None:
-        async with self._server._gate:
-            self._server.running -= 1
-            self._server._gate.notify()
+            self.waiting -= 1
+        try:
+            yield
+        finally:
+            async with self._gate:
+                self.running -= 1
+                self._gate.notify()
 
 
 def _event(value: dict[str, Any]) -> bytes:
