@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from penstock.processes.resources import named_gpus
 from penstock.trace.profile import CardProfile, GpuProfile, GpuTimeline, PhaseProfile
@@ -35,16 +35,6 @@ class CardReading:
     memory_total_mb: float | None = None
     power_w: float | None = None
     energy_j: float | None = None
-
-
-class GpuDriver(Protocol):
-    name: str
-
-    def read(self) -> list[CardReading] | None:
-        """Reads every card we may use; None if the driver did not answer."""
-        ...
-
-    def close(self) -> None: ...
 
 
 def open_driver() -> GpuDriver | None:
@@ -177,6 +167,8 @@ class GpuSampler:
 
 
 class _Nvml:
+    """Reads by NVIDIA's own library."""
+
     name = "NVML"
 
     def __init__(self, nvml: Any) -> None:
@@ -203,6 +195,7 @@ class _Nvml:
             return None
 
     def read(self) -> list[CardReading] | None:
+        """Reads every card we may use."""
         return [self._reading(index, handle) for index, handle in self._handles.items()]
 
     def close(self) -> None:
@@ -233,6 +226,8 @@ class _Nvml:
 
 
 class _Smi:
+    """Reads by calling a program each time."""
+
     name = "nvidia-smi"
 
     def __init__(self, tool: str) -> None:
@@ -245,6 +240,7 @@ class _Smi:
         return None if tool is None else cls(tool)
 
     def read(self) -> list[CardReading] | None:
+        """Reads every card we may use; None if the driver did not answer."""
         try:
             done = subprocess.run(
                 self._command, capture_output=True, text=True, timeout=SMI_TIMEOUT_S, stdin=subprocess.DEVNULL
@@ -278,3 +274,6 @@ def _number(cell: str) -> float | None:
         return float(cell)
     except ValueError:  # "[N/A]", "[Not Supported]"
         return None
+
+
+GpuDriver = _Nvml | _Smi

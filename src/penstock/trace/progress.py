@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from penstock.trace import phrases
 from penstock.trace.cost import Bill
@@ -77,16 +77,6 @@ class RecentRate:
         return state.finished / state.elapsed_s if state.elapsed_s > 0 else 0.0
 
 
-class _ProgressView(Protocol):
-    def draw(self, state: RunState, per_second: float) -> None: ...
-
-    def end(self, state: RunState) -> None: ...
-
-    def abandon(self) -> None:
-        """Releases a stream that broke. Never raises."""
-        ...
-
-
 class Progress:
     """Shows a run on `stream` while the `with` lasts.
 
@@ -109,7 +99,7 @@ class Progress:
         self._quiet = quiet
         self._clock = clock
         self._rate = RecentRate()
-        self._view: _ProgressView | None = None
+        self._view: _LinesView | _TableView | None = None
         self._every_s = LINE_EVERY_S
         self._drawn_at = 0.0
         self._state: RunState | None = None
@@ -202,6 +192,7 @@ class _TableView:
             self._console.print(last_line(state), highlight=False, markup=False)
 
     def abandon(self) -> None:
+        """Releases a stream that broke. Never raises."""
         with contextlib.suppress(OSError, ValueError):
             self._live.stop()  # gives sys.stderr back before it draws a last time
 
@@ -209,11 +200,8 @@ class _TableView:
 def running_line(state: RunState, per_second: float) -> str:
     """ "120 of 400 pages, 2 failed, 2.13 pages/s, about 2 min 10 s left; waiting: recognise 12"."""
     parts = [_reached(state), *_mishaps(state), f"{phrases.rate(per_second)} {state.unit}s/s"]
-    parts += (
-        [f"{'over' if state.more_to_find else 'about'} {left} left"]
-        if (left := _time_left(state, per_second))
-        else []
-    )
+    if left := _time_left(state, per_second):
+        parts.append(f"{'over' if state.more_to_find else 'about'} {left} left")
     if bill := _bill(state, per_second):
         parts.append(bill)
     waiting = ", ".join(f"{stage.name} {stage.waiting}" for stage in state.stages if stage.waiting)

@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Protocol
 
 from penstock.trace import request_times, server_metrics
 from penstock.trace.bounds import Limits, bounds
@@ -28,15 +27,6 @@ from penstock.trace.timeline import Timeline
 
 EVERY_S = 1.0
 JOIN_S = 3.0  # a look has its deadline; a thread that outstays it is left to itself
-
-
-class _Sampler(Protocol):
-    @property
-    def alive(self) -> bool: ...
-
-    def look(self, at: float) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class RunWatch:
@@ -119,13 +109,13 @@ class RunWatch:
             self._servers.append(sampler)
             self._start(sampler, f"watch-server-{len(self._servers) - 1}")
 
-    def _start(self, sampler: _Sampler, name: str) -> None:
+    def _start(self, sampler: GpuSampler | ServerSampler, name: str) -> None:
         # a daemon: an answer that never ends must not hold the program
         thread = threading.Thread(target=self._keep_looking, args=(sampler,), name=name, daemon=True)
         self._threads.append(thread)
         thread.start()
 
-    def _keep_looking(self, sampler: _Sampler) -> None:
+    def _keep_looking(self, sampler: GpuSampler | ServerSampler) -> None:
         """Looks at once, every second, and a last time when the run is over."""
         try:
             due = time.monotonic()
