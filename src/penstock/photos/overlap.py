@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from penstock.box import Box
+from penstock.box import Box, area, shared_area
 from penstock.photos.masks import Mask, box_of
 
 SAME = 0.7  # of the union shared, same label: one thing found twice
@@ -78,10 +78,7 @@ def _holds(one: Claim, other: Claim, inside: float) -> bool:
 
 def _inside(one: Box, other: Box) -> float:
     """The share of the smaller box that lies in the other."""
-    across = min(one[2], other[2]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[1], other[1])
-    smaller = min((box[2] - box[0]) * (box[3] - box[1]) for box in (one, other))
-    return max(0.0, across) * max(0.0, down) / smaller
+    return shared_area(one, other) / min(area(one), area(other))
 
 
 def _shared_out(claims: list[Claim]) -> list[Claim]:

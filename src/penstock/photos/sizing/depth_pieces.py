@@ -15,6 +15,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from penstock.box import Box, area, iou
 from penstock.photos.masks import Mask, box_of
 from penstock.photos.sizing.floor import Array
 
@@ -71,9 +72,7 @@ def _piece(mask: Mask, points: Array, taken: Mask) -> Piece | None:
 
 
 def _window(mask: Mask) -> tuple[slice, slice]:
-    box = box_of(mask)
-    assert box is not None
-    x0, y0, x1, y1 = box
+    x0, y0, x1, y1 = _box(mask)
     aside, up = (REACH + round(MARGIN * size) for size in (x1 - x0, y1 - y0))
     return (
         slice(max(0, int(y0) - up), int(y1) + up),
@@ -173,23 +172,22 @@ def _most_alike(box: Mask, reach: Mask, pieces: NDArray[np.int32]) -> Mask | Non
     ids, counts = np.unique(pieces[box & (pieces > 0)], return_counts=True)
     for one in ids[counts >= MIN_PART * box.sum()]:
         whole = pieces == one
-        alike = _overlap(box_of(whole), box_of(box))
+        alike = iou(_box(whole), _box(box))
         if alike > best:
             best, found = alike, whole & reach
     return found
 
 
-def _overlap(one: tuple[float, ...] | None, other: tuple[float, ...] | None) -> float:
-    assert one is not None and other is not None
-    wide, tall = (min(one[2 + n], other[2 + n]) - max(one[n], other[n]) for n in (0, 1))
-    both = max(0.0, wide) * max(0.0, tall)
-    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (one, other)]
-    return both / (sum(areas) - both)
+def _box(mask: Mask) -> Box:
+    """The box of a mask that is not empty."""
+    box = box_of(mask)
+    assert box is not None
+    return box
 
 
 def _is_box(mask: Mask) -> bool:
     box = box_of(mask)
-    return box is not None and mask.sum() > BOX_FILLED * (box[2] - box[0]) * (box[3] - box[1])
+    return box is not None and mask.sum() > BOX_FILLED * area(box)
 
 
 def _without_rim(mask: Mask, rim: int = RIM) -> Mask:

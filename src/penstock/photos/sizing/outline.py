@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from penstock.box import Box
 from penstock.photos.masks import Mask, box_of
 
 TOUCH = 4  # pixels between two masks that touch: outlines are that far off
@@ -48,9 +49,9 @@ def outline_of(mask: Mask, cut: frozenset[str], nearer: Mask | None = None, is_b
     box = box_of(mask)
     if box is None:
         raise ValueError("an empty mask has no outline")
-    hidden = _hidden(mask, nearer) if nearer is not None else frozenset()
+    hidden = _hidden(mask, nearer, box) if nearer is not None else frozenset()
     sides = cut | hidden
-    feet = (None, None) if is_box or "bottom" in sides else _feet(mask)
+    feet = (None, None) if is_box or "bottom" in sides else _feet(mask, box)
     left, right = (
         None if side in sides else foot for side, foot in zip(("left", "right"), feet, strict=True)
     )
@@ -69,9 +70,7 @@ def occluders(masks: Sequence[Mask]) -> list[Mask | None]:
     return found
 
 
-def _feet(mask: Mask) -> tuple[float, float]:
-    box = box_of(mask)
-    assert box is not None
+def _feet(mask: Mask, box: Box) -> tuple[float, float]:
     x0, y0, x1, y1 = (int(v) for v in box)
     strip = max(1, (x1 - x0) // STRIP)
     parts = (mask[y0:y1, x0 : x0 + strip], mask[y0:y1, x1 - strip : x1])
@@ -79,14 +78,12 @@ def _feet(mask: Mask) -> tuple[float, float]:
     return left, right
 
 
-def _hidden(mask: Mask, nearer: Mask) -> frozenset[str]:
+def _hidden(mask: Mask, nearer: Mask, box: Box) -> frozenset[str]:
     """The sides at which a nearer thing ends this one."""
     kernel = np.ones((2 * TOUCH + 1, 2 * TOUCH + 1), np.uint8)
     touched = mask & (cv2.dilate(nearer.astype(np.uint8), kernel) > 0)
     if not touched.any():
         return frozenset()
-    box = box_of(mask)
-    assert box is not None
     x0, y0, x1, y1 = (int(v) for v in box)
     inside, touch = mask[y0:y1, x0:x1], touched[y0:y1, x0:x1]
     turned = {"top": 0, "left": 3, "bottom": 2, "right": 1}  # quarter turns that bring the side up

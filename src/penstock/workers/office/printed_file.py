@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from penstock.box import Box
+from penstock.box import holds_middle
 from penstock.choices import Unprinted
 from penstock.documents.formats.markdown import page_markdown
 from penstock.documents.layout.relabel import relabelled
@@ -242,14 +242,9 @@ def _region(placed: PlacedBlock, layer: TextLayer, page: Page) -> Region:
 def _others(words: tuple[Word, ...], regions: Sequence[Region], page: Page) -> list[Region]:
     """Returns what only the page says: running titles, page numbers, numbers of lists and fields."""
     boxes = [region.box for region in regions if not region.note]
-    free = tuple(word for word in words if not any(_holds(box, word.box) for box in boxes))
+    free = tuple(word for word in words if not any(holds_middle(box, word.box) for box in boxes))
     found = regions_by_rules(TextLayer(words=free), page.width, page.height) if free else []
     return list(relabelled(tuple(found), page.height))
-
-
-def _holds(box: Box, inner: Box) -> bool:
-    x, y = (inner[0] + inner[2]) / 2, (inner[1] + inner[3]) / 2
-    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
 
 
 def _in_order(regions: Sequence[Region], others: Sequence[Region]) -> list[Region]:
