@@ -115,9 +115,9 @@ class PreparedPhotos(PreparedRun[Photo]):
     """A run over photos that knows which named photos never came."""
 
     def __init__(self, run: Run[Photo], photos: Iterator[Photo], boxes: tuple[GivenBox, ...]) -> None:
-        self._named = NamedPhotos((*boxes, *_given_for(run.plan)))
+        self._awaited = {one.photo: one for one in (*boxes, *_given_for(run.plan)) if one.photo}
         own = [box for box in boxes if box.photo]
-        super().__init__(run, with_boxes(Out(run.out), self._named.watching(photos), own), ahead=True)
+        super().__init__(run, with_boxes(Out(run.out), self._watched(photos), own), ahead=True)
 
     def finish(self, showing: Showing | None = None) -> Profile:
         profile = super().finish(showing)
@@ -128,7 +128,13 @@ class PreparedPhotos(PreparedRun[Photo]):
     @property
     def missed(self) -> list[str]:
         """Names of photos that a box, a depth map or a size is for, and no photo has."""
-        return self._named.missed
+        return list(self._awaited)
+
+    def _watched(self, photos: Iterator[Photo]) -> Iterator[Photo]:
+        for photo in photos:
+            for name in [name for name, one in self._awaited.items() if is_for(one, photo)]:
+                del self._awaited[name]
+            yield photo
 
 
 def photos_work(options: PhotoOptions, out: Path) -> PreparedPhotos:
@@ -173,23 +179,6 @@ def photos_stream(options: PhotoOptions) -> PhotoStream:
 def _with_given(photo: Photo, boxes: Iterable[GivenBox]) -> Photo:
     own = [box for box in boxes if is_for(box, photo)]
     return replace(photo, objects=tuple(given_object(box) for box in own))
-
-
-class NamedPhotos:
-    """Photos that boxes and depth maps name, and which of the names no photo has."""
-
-    def __init__(self, given: Iterable[GivenBox | GivenDepth | KnownSize]) -> None:
-        self._waiting = {one.photo: one for one in given if one.photo}
-
-    @property
-    def missed(self) -> list[str]:
-        return list(self._waiting)
-
-    def watching(self, photos: Iterator[Photo]) -> Iterator[Photo]:
-        for photo in photos:
-            for name in [name for name, one in self._waiting.items() if is_for(one, photo)]:
-                del self._waiting[name]
-            yield photo
 
 
 def naming_advice(found: Inventory, plan: Plan) -> str:
