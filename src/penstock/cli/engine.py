@@ -14,6 +14,7 @@ from penstock.cli.options import AsJson, with_options
 from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
+from penstock.engines.vllm.compiled import compiled_bytes, compiled_folder
 from penstock.engines.vllm.detached import DetachedServer
 from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
 from penstock.engines.vllm.planned_servers import WantedServers, budget_of, planned_servers, variables_of
@@ -23,6 +24,7 @@ from penstock.engines.vllm.server import in_turns
 from penstock.errors import UsageError
 from penstock.options.option import only
 from penstock.options.reading import READING
+from penstock.sizes import file_size
 from penstock.vllm_plugin import VARIABLE
 
 app = typer.Typer(
@@ -55,12 +57,20 @@ def start(
     ] = 8000,
     name: Annotated[str, typer.Option(help="Name for status and stop. Default: the model's.")] = "",
     wait: Annotated[bool, typer.Option(help="Return only when the servers answer.")] = True,
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm", help="Stop the servers when they have compiled and answered: later starts are quick."
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the full commands. Start nothing.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Start one or more servers a GPU with the flags of a preset, and leave them running."""
+    if warm and not wait:
+        raise UsageError("--warm waits for the servers to answer.", "Leave --no-wait out.")
     extra = vllm_args or []
     if model.startswith("--"):  # no model was named, only flags for vLLM
         model, extra = DEFAULT_MODEL, [model, *extra]
@@ -78,6 +88,8 @@ def start(
     planned = planned_servers(wanted, dry_run)
     if dry_run:
         _show_plan(planned, as_json)
+    elif warm:
+        _warm_up(planned, as_json)
     else:
         _start_all(planned, wait, as_json)
 
@@ -162,6 +174,22 @@ def _plan_row(server: DetachedServer, all_servers: list[DetachedServer]) -> dict
         "why": {flag.name: flag.why for flag in (*own.all_flags(), *own.env)},
         "memory": budget.facts() if budget else None,
     }
+
+
+def _warm_up(servers: list[DetachedServer], as_json: bool) -> None:
+    """Starts servers and stops them when they have answered, or when one of them failed."""
+    names = {server.name for server in servers}
+    if running := [server.name for server in detached.servers() if server.name in names and server.alive]:
+        raise UsageError(f"{running[0]} is running already.", "Stop it first, or add --name.")
+    try:
+        _start_all(servers, wait=True, as_json=as_json)
+    finally:
+        for server in detached.servers():
+            if server.name in names:
+                daemon.stop(server)
+    if not as_json:
+        size = file_size(compiled_bytes())
+        print(f"All are stopped. What they compiled ({size}) is in {compiled_folder()}", flush=True)
 
 
 def _start_all(servers: list[DetachedServer], wait: bool, as_json: bool) -> None:

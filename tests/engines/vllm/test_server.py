@@ -26,9 +26,12 @@ from tests.support.waiting import wait_until
 
 # `vllm serve MODEL ... --port N ...`, with a child of its own as vLLM has
 STAND_IN = """\
-import subprocess, sys
+import os, pathlib, subprocess, sys
 if sys.argv[2] == "broken":
     sys.exit("ValueError: The model is broken.")
+for place in ("VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "FLASHINFER_WORKSPACE_BASE"):
+    pathlib.Path(os.environ[place]).mkdir(parents=True, exist_ok=True)
+    pathlib.Path(os.environ[place], "kernel").write_bytes(b"k" * 1000)
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print("child", child.pid, flush=True)
 port = sys.argv[sys.argv.index("--port") + 1]
@@ -223,6 +226,42 @@ def test_engine_start_status_stop(tmp_path: Path) -> None:
     assert not lives(seen["server"])
     assert not lives(row["keeper"])
     assert run.invoke(app, ["status"]).output.startswith("No servers.")
+
+
+def test_a_warm_up_leaves_what_was_compiled_and_no_server(tmp_path: Path) -> None:
+    run = CliRunner()
+    start = ["start", "good", "--preset", "cpu", "--port", "0"]
+    warm = run.invoke(app, [*start, "--warm"])
+    assert warm.exit_code == 0, warm.output
+    folder = tmp_path / "cache" / "compiled"
+    assert warm.output.splitlines()[-1] == f"All are stopped. What they compiled (3 kB) is in {folder}"
+    assert sorted(str(path.relative_to(folder)) for path in folder.rglob("kernel")) == [
+        *("flashinfer/kernel", "triton/kernel", "vllm/kernel"),
+    ]
+    assert run.invoke(app, ["status", "--json"]).output.strip() == "[]"
+    failed = run.invoke(app, ["start", "broken", "--preset", "cpu", "--port", "0", "--warm"])
+    assert "The model is broken" in str(failed.exception)
+    assert run.invoke(app, ["status", "--json"]).output.strip() == "[]"
+    assert "waits" in str(run.invoke(app, [*start, "--warm", "--no-wait"]).exception)
+
+
+def test_a_warm_up_stops_no_server_that_was_running() -> None:
+    run = CliRunner()
+    start = ["start", "good", "--preset", "cpu", "--port", "0"]
+    assert run.invoke(app, start).exit_code == 0
+    try:
+        refused = run.invoke(app, [*start, "--warm"])
+        assert "running already" in str(refused.exception)
+        assert json.loads(run.invoke(app, ["status", "--json"]).output)[0]["state"] == "ready"
+    finally:
+        run.invoke(app, ["stop"])
+
+
+def test_places_that_the_user_chose_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", "/elsewhere")
+    told = ManagedServer("good", preset("cpu"), log_path=tmp_path / "log").environment()
+    assert "TRITON_CACHE_DIR" not in told
+    assert told["VLLM_CACHE_ROOT"] == str(tmp_path / "cache" / "compiled" / "vllm")
 
 
 def test_engine_start_that_fails_says_why_and_leaves_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 from penstock.engines.chat.deepseek.pages import MODELS as PAGE_MODELS
 from penstock.engines.chat.recognisers import RECOGNISERS
 from penstock.engines.vllm import daemon, detached
+from penstock.engines.vllm.compiled import compiled_environment
 from penstock.engines.vllm.detached import DetachedServer
 from penstock.engines.vllm.embedding_presets import EMBEDDING, is_embedder
 from penstock.engines.vllm.embedding_presets import NAMES as EMBEDDERS
@@ -63,7 +65,8 @@ def planned_servers(wanted: WantedServers, dry_run: bool = False) -> list[Detach
 
 def variables_of(server: DetachedServer) -> dict[str, str]:
     """Returns the environment of a server."""
-    return {**daemon.planned_preset(server).environment(server.gpu), VARIABLE: server.vision}
+    own = daemon.planned_preset(server).environment(server.gpu)
+    return {**own, **compiled_environment({**os.environ, **own}), VARIABLE: server.vision}
 
 
 def budget_of(server: DetachedServer, all_servers: Sequence[DetachedServer]) -> MemoryBudget | None:

@@ -29,6 +29,7 @@ from typing import TypeVar
 
 from penstock.engines.vllm import log as vllm_log
 from penstock.engines.vllm import parent_watch
+from penstock.engines.vllm.compiled import compiled_environment
 from penstock.engines.vllm.memory_budget import measures_its_card
 from penstock.engines.vllm.plugin import vision_environment
 from penstock.engines.vllm.presets import Preset
@@ -125,7 +126,8 @@ class ManagedServer:
     def environment(self) -> dict[str, str]:
         """The variables that are added to our own environment."""
         own = {**self.preset.environment(self.gpu), **self._env}
-        return {**own, **vision_environment(self._vision, {**os.environ, **own})}
+        others = {**os.environ, **own}
+        return {**own, **compiled_environment(others), **vision_environment(self._vision, others)}
 
     def start(self) -> None:
         """Starts, waits for health, sends a picture. Raises OpenError with the log's reason."""
