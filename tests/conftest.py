@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import penstock
+from penstock.processes.garbage import keep_what_is_loaded
 from tests.support.partial_cache import without_large_layout
 
 # tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
@@ -33,6 +36,17 @@ SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
 LONG_FILES = frozenset({"test_examples.py", "test_pipeline.py", "test_hostile.py", "test_documents.py"})
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is made while tests are collected stays: no search for garbage walks through it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        keep_what_is_loaded()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
