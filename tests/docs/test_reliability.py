@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
@@ -35,8 +36,10 @@ def _parts(place: str) -> tuple[Path, str]:
 def _is_there(file: Path, name: str) -> bool:
     if not name:
         return file.exists() or file.with_suffix(".py").exists()
-    return file.is_file() and name in {
-        node.name
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.FunctionDef)
-    }
+    return file.is_file() and name in _functions(file)
+
+
+@cache
+def _functions(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text("utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
