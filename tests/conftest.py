@@ -35,7 +35,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
-LONG_FILES = frozenset({"test_examples.py", "test_pipeline.py", "test_hostile.py", "test_documents.py"})
+LONG_FILES = frozenset(
+    {
+        "test_corpora.py", "test_documents.py", "test_examples.py", "test_faults.py", "test_hostile.py",
+        "test_installed.py", "test_office_files.py", "test_pipeline.py",
+    }
+)  # fmt: skip
 
 
 @pytest.hookimpl(wrapper=True)
