@@ -1,12 +1,12 @@
 """Where servers keep what they compile: one folder, so that a start finds what an earlier one left.
 
-It may be copied to machines with the same cards and the same vLLM. vLLM names what it keeps by versions, card
-and flags, not by the folder, so what does not fit is not used.
+vLLM 0.32 names what it keeps by its version, the card and the flags, and not by the folder.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from penstock.processes.user_cache import user_cache
@@ -26,5 +26,9 @@ def compiled_environment(given: Mapping[str, str]) -> dict[str, str]:
 
 
 def compiled_bytes() -> int:
-    """Returns how large the folder is."""
-    return sum(path.lstat().st_size for path in compiled_folder().rglob("*") if path.is_file())
+    """Returns how large the folder is. Other servers may write there, and remove what they wrote."""
+    total = 0
+    for path in compiled_folder().rglob("*"):
+        with suppress(FileNotFoundError):
+            total += path.lstat().st_size if path.is_file() else 0
+    return total

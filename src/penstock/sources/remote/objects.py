@@ -118,8 +118,10 @@ def kept_name(stored: ObjectName) -> str:
 
 def counts_on(path: str, now: Collection[str]) -> bool:
     """Returns whether a document's file of an earlier run is known, and no other version of it is listed."""
-    others = {one for one in now if one != path}
-    return is_known(path) and not (_object_of(path) and _object_of(path) in map(_object_of, others))
+    if path in now:
+        return True
+    own = _object_of(path)
+    return is_known(path) and not (own and any(_object_of(one) == own for one in now))
 
 
 def _object_of(path: str) -> str:
