@@ -9,6 +9,7 @@ import pytest
 
 from penstock.driver import Tally
 from penstock.errors import UsageError
+from penstock.executors.channel import Closed
 from penstock.item import Item
 from penstock.passes import listed_ahead as module
 from penstock.passes.listed_ahead import listed_ahead
@@ -56,12 +57,13 @@ def test_no_more_than_a_bounded_number_waits_and_the_total_says_that_it_grows(
     assert not ahead_threads()
 
 
-def test_an_error_of_the_listing_is_raised_after_what_came_before_it() -> None:
+@pytest.mark.parametrize("error", [UsageError("The list ends here."), Closed("ends here")])
+def test_an_error_of_the_listing_is_raised_after_what_came_before_it(error: Exception) -> None:
     def broken() -> Iterator[Item]:
         yield from items(2)
-        raise UsageError("The list ends here.")
+        raise error
 
     with listed_ahead(broken(), lambda: None, lambda: None) as listing:
         assert [next(listing).part, next(listing).part] == [0, 1]
-        with pytest.raises(UsageError, match="ends here"):
+        with pytest.raises(type(error), match="ends here"):
             next(listing)

@@ -60,7 +60,7 @@ def start(
     warm: Annotated[
         bool,
         typer.Option(
-            "--warm", help="Stop the servers when they have compiled and answered: later starts are quick."
+            "--warm", help="Stop the servers when they have compiled and answered, for a quicker next start."
         ),
     ] = False,
     dry_run: Annotated[

@@ -7,12 +7,14 @@ nearly does, and cannot say how long it will take. Listed items are light; a bou
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from threading import Thread
+from typing import TypeVar
 
 from penstock.executors.channel import Channel, Closed
 from penstock.stage import ItemT
 
+T = TypeVar("T")
 MAX_AHEAD = 10_000  # items, 6 MB
 CLOSE_S = 5.0  # a count of pages that is asked for now may take longer: then the thread ends after it
 
@@ -49,13 +51,11 @@ def _read(
     try:
         for item in listing:
             on_found()
-            waiting.put(item)
+            if not _is_taken(item, waiting):
+                return
         on_end()
-    except Closed:  # nobody takes more
-        pass
     except BaseException as exc:
-        with suppress(Closed):
-            waiting.put(exc)
+        _is_taken(exc, waiting)
     finally:
         waiting.close()
         _close(listing)
@@ -63,12 +63,23 @@ def _read(
 
 def _items(thread: Thread, waiting: Channel[ItemT | BaseException]) -> Generator[ItemT, None, None]:
     thread.start()
-    with suppress(Closed):
-        while True:
+    while True:
+        try:
             [one] = waiting.take()
-            if isinstance(one, BaseException):
-                raise one
-            yield one
+        except Closed:
+            return
+        if isinstance(one, BaseException):
+            raise one
+        yield one
+
+
+def _is_taken(one: T, waiting: Channel[T]) -> bool:
+    """Returns whether it was put into the channel. A Closed that the listing raises is put there, too."""
+    try:
+        waiting.put(one)
+    except Closed:
+        return False
+    return True
 
 
 def _close(listing: Iterable[ItemT]) -> None:
