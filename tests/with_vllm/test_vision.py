@@ -13,7 +13,7 @@ from tests.conftest import REPO
 SIDE = Path(__file__).with_name("tower_side.py")
 
 
-def test_our_formulas_give_what_vllms_tower_gives_chosen_before_a_picture_comes(
+def test_our_formulas_and_our_guard_give_what_vllms_give_chosen_before_a_picture_comes(
     checkpoints: Path,
 ) -> None:
     python = checkpoints.parent / "bin" / "python"
@@ -26,7 +26,10 @@ def test_our_formulas_give_what_vllms_tower_gives_chosen_before_a_picture_comes(
     }
     command = [str(python), str(SIDE), str(checkpoints / "tiny-glm-ocr")]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True, timeout=300)
-    said = json.loads(done.stdout.splitlines()[-1])
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result["guard"]["equal"] == 50
+    assert result["guard"]["forbidden"] > 50
+    said = result["towers"]
     assert list(said) == ["GLM-OCR", "PaddleOCR-VL", "Qwen3-VL", "DeepSeek-OCR"]
     for tower in said.values():
         assert tower["chosen"]

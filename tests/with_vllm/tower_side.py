@@ -1,4 +1,4 @@
-"""Runs in vLLM's own interpreter: its towers, made tiny, beside our formulas. Prints JSON.
+"""Runs in vLLM's own interpreter: its towers, made tiny, and its guard, beside ours. Prints JSON.
 
 python tests/with_vllm/tower_side.py CHECKPOINT     # GLM-OCR's
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ from benchmarks.lib.real_tower import build_tower, built, noise, noise_pixels, r
 from vllm.model_executor.models.interfaces_base import is_vllm_model
 
 from penstock.vllm_plugin import patch
+from penstock.vllm_plugin.loop_guard import replace_guard
 from penstock.vllm_plugin.places import PLACES, TowerPlace
 from tests.support import vision_formulas
 
@@ -45,8 +47,34 @@ def main() -> None:
         "DeepSeek-OCR": functools.partial(built, config, lambda: real_tower.deepseek(small=True), "cpu"),
     }
     with torch.inference_mode():
-        said = {place.name: compared(place, makes[place.name]) for place in PLACES}
-    print(json.dumps(said))
+        towers = {place.name: compared(place, makes[place.name]) for place in PLACES}
+    print(json.dumps({"towers": towers, "guard": guards_compared()}))
+
+
+def guards_compared() -> dict[str, int]:
+    """In how many steps of made-up answers vLLM's guard and ours forbid the same, and how many tokens."""
+    code = importlib.import_module("vllm.model_executor.models.deepseek_ocr")
+    own, dice = code.NGramPerReqLogitsProcessor, random.Random(0)
+    ours = type("Ours", (own,), {})
+    replace_guard(SimpleNamespace(**{**vars(code), own.__name__: ours}))  # type: ignore[arg-type]
+    assert ours.apply is not own.apply
+    equal = forbidden = 0
+    for _ in range(50):
+        answers = [[dice.randrange(3) for _ in range(dice.randrange(20))] for _ in range(16)]
+        theirs, mine = (guarded(kind, answers) for kind in (own, ours))
+        equal += torch.equal(theirs, mine)
+        forbidden += int(theirs.isinf().sum())
+    return {"equal": equal, "forbidden": forbidden}
+
+
+def guarded(kind: Any, answers: list[list[int]]) -> Any:
+    """A step's logits after a guard that every third request did not order."""
+    order = {"ngram_size": 4, "window_size": 12, "whitelist_token_ids": [2]}
+    guard = kind.__new__(kind)
+    params = [SimpleNamespace(extra_args=order if row % 3 else None) for row in range(len(answers))]
+    states = [guard._new_state(*both) for both in zip(params, [None] * 16, answers, strict=True)]
+    guard.req_info = {row: state for row, state in enumerate(states) if state}
+    return guard.apply(torch.zeros(16, 8))
 
 
 def compared(place: TowerPlace, make: Callable[[Any], Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
+from penstock.vllm_plugin.loop_guard import replace_guard
 from penstock.vllm_plugin.places import PLACES, TowerParts, TowerPlace, Unsupported
 
 VERSIONS = ("0.26", "0.32")  # whose towers were read and run; another may compute something else
@@ -56,15 +57,20 @@ class _WhenImported(MetaPathFinder):
 
 
 def after_import(mode: str) -> None:
-    """Replaces a tower's method as soon as its module is there. Calling twice does no harm."""
+    """Replaces what is ours of a model as soon as its module is there. Calling twice does no harm."""
     waiting = {finder.name for finder in sys.meta_path if isinstance(finder, _WhenImported)}
     for place in PLACES:
         if place.module in sys.modules:
-            replace_method(sys.modules[place.module], place, mode)
+            _replace(sys.modules[place.module], place, mode)
         elif place.module not in waiting:
             # not imported here: most of vLLM's processes never need it, and other models neither
-            then = functools.partial(replace_method, place=place, mode=mode)
+            then = functools.partial(_replace, place=place, mode=mode)
             sys.meta_path.insert(0, _WhenImported(place.module, then))
+
+
+def _replace(module: ModuleType, place: TowerPlace, mode: str) -> None:
+    replace_method(module, place, mode)
+    replace_guard(module)
 
 
 def replace_method(module: ModuleType, place: TowerPlace, mode: str) -> None:
