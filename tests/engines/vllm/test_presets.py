@@ -11,6 +11,8 @@ from typer.testing import CliRunner
 
 from penstock.cli.engine import app
 from penstock.engines.vllm import log as vllm_log
+from penstock.engines.vllm.deepseek_presets import page_preset
+from penstock.engines.vllm.embedding_presets import embedding_preset
 from penstock.engines.vllm.presets import PRESETS, Card, cards, preset, read_cards
 from penstock.errors import UsageError
 from penstock.telemetry import OFF
@@ -50,6 +52,13 @@ def test_api_processes_follow_the_cores() -> None:
     assert "--api-server-count" not in preset("h200").command("m", port=1, cores=2)
     command = preset("h200").command("m", port=1, cores=64)
     assert command[command.index("--api-server-count") + 1] == "4"
+
+
+def test_one_server_has_all_the_api_processes_of_its_card() -> None:
+    card = Card(0, "NVIDIA H200", 150.0)
+    for chosen in (embedding_preset("auto", card), page_preset("auto", card)):
+        command = chosen.command("m", port=1, cores=16)
+        assert command[command.index("--api-server-count") + 1] == "8"
 
 
 def test_the_users_flags_replace_ours() -> None:

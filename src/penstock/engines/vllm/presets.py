@@ -50,7 +50,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Settings for one kind of card: `servers` share it; `in_flight` is the client's limit for it."""
+    """Settings for one kind of card. Its servers share API processes and `in_flight`, the client's limit."""
 
     name: str
     card: str
@@ -63,11 +63,11 @@ class Preset:
     def all_flags(self, cores: int | None = None) -> list[Flag]:
         """All flags, with as many API processes as the machine has cores for. A preset's own replace ours."""
         have = cores or os.cpu_count() or 1
-        count = max(1, min(self.api_processes, have // (2 * self.servers)))
+        count = max(1, min(self.api_processes, have // 2) // self.servers)
         why = (
             "pictures are decoded, resized and tokenised in the API process, and one alone left 40 % of an "
-            "H200 idle while two, four or six kept it busy alike; "
-            f"{self.api_processes} at best, fewer where there are less than two cores for each"
+            "H200 idle while two servers with two, four or six each kept it busy alike; "
+            f"{self.api_processes} a card at best, fewer where there are less than two cores for each"
         )
         extra = [Flag("--api-server-count", str(count), why)] if count > 1 else []
         return list({flag.name: flag for flag in (*_COMMON, *self.flags, *extra)}.values())
@@ -171,6 +171,7 @@ _H200 = _of_gpu(
     "h200",
     "H200, 140 GiB",
     servers=2,
+    api_processes=8,
     in_flight=1_024,
     memory=0.42,
     seqs=1_024,
