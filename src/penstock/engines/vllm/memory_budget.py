@@ -46,6 +46,9 @@ LAYOUT_BATCH = 16
 SHARE = 0.9  # of a card, vLLM's own where no flag says otherwise
 KV_FLAG = "--kv-cache-memory-bytes"
 KV_SPARE = 2 * 2**30  # of a server whose cache we compute: four times what a B200's measured ones were off
+CONTEXTS_HELD = (
+    4  # by the cache of a server that shares its card: 65,536 tokens, two steps of the largest presets
+)
 NUMBER_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2, "bf16": 2, "auto": 2, "fp8": 1}
 # what nvidia-smi calls the memory of the smallest card of a preset, in MiB
 CARD_MIB: Mapping[str, int] = MappingProxyType(
@@ -168,15 +171,15 @@ class MemoryBudget:
 
     @property
     def server(self) -> int:
-        return max(int(self.card * self.share), self._besides_kv + (self.kv_given or 0))
+        return max(int(self.card * self.share), self.besides_kv + (self.kv_given or 0))
 
     @property
     def kv(self) -> int:
         """The KV cache of each server: as given, or what is left of its share; below zero it does not fit."""
-        return self.server - self._besides_kv if self.kv_given is None else self.kv_given
+        return self.server - self.besides_kv if self.kv_given is None else self.kv_given
 
     @property
-    def _besides_kv(self) -> int:
+    def besides_kv(self) -> int:
         return self.weights + self.activations + self.fixed
 
     @property
@@ -287,6 +290,16 @@ def shared_card_flags(
     if budget is None or budget.kv_given is not None or cache < budget.kv_token * (budget.context or 1):
         return ()
     return (KV_FLAG, str(cache))
+
+
+def flags_within(budget: MemoryBudget, room: int) -> tuple[str, ...]:
+    """Returns the flags of a server that takes at most `room` bytes of its card; nothing if it cannot."""
+    longest = budget.kv_token * (budget.context or 1)
+    cache = min(room - budget.besides_kv - KV_SPARE, CONTEXTS_HELD * longest) >> 30 << 30
+    if cache < longest:
+        return ()
+    share = (budget.besides_kv + cache) / budget.card
+    return (KV_FLAG, str(cache), "--gpu-memory-utilization", f"{share:.3f}")
 
 
 def measures_its_card(command: Sequence[str]) -> bool:

@@ -301,13 +301,23 @@ def _for_card(card: Card | None) -> str:
 def cards() -> list[Card]:
     """Returns the GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES allows."""
     query = ["nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
+    ours = named_gpus()
+    return [card for card in read_cards(_answer(query)) if ours is None or card.index in ours]
+
+
+def free_memory(index: int) -> int | None:
+    """Returns the bytes of a card that are free now; None where nvidia-smi does not say."""
+    query = ["nvidia-smi", f"--id={index}", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    told = _answer(query).strip()
+    return int(told) << 20 if told.isdigit() else None
+
+
+def _answer(query: Sequence[str]) -> str:
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    found = read_cards(done.stdout) if done.returncode == 0 else []
-    ours = named_gpus()
-    return [card for card in found if ours is None or card.index in ours]
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def read_cards(listing: str) -> list[Card]:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.engines.vllm.server import ManagedServer, start_all, stop_all
 
 
 class StartingServers:
@@ -26,6 +26,10 @@ class StartingServers:
         """Raises OpenError, with the log's reason, if one of them did not start."""
         self._started.result()
 
+    @property
+    def has_failed(self) -> bool:
+        return self._started.done() and self._started.exception() is not None
+
     def kill(self) -> None:
         """Ends a start that is under way."""
         if not self._started.done():
@@ -35,8 +39,7 @@ class StartingServers:
     def close(self) -> None:
         self.kill()
         self._thread.join()
-        for server in self._servers:
-            server.stop()
+        stop_all(self._servers)
 
     def _start(self) -> None:
         try:
