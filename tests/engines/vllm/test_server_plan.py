@@ -102,8 +102,11 @@ def test_servers_of_one_card_are_given_a_cache_that_fits_their_share(name: str, 
     assert 2 * 2**30 <= found.kv - sizes[0] < 3 * 2**30
 
 
-def test_a_cache_is_given_only_where_a_card_is_shared_and_the_model_known() -> None:
-    assert KV_FLAG not in command(reading_servers("glm-ocr", [L4])[0])
+def test_a_cache_is_given_where_a_card_is_shared_and_the_model_known() -> None:
+    assert kv_cache(reading_servers("glm-ocr", [L4])[0]) == 10 << 30  # with the layout network
+    assert KV_FLAG not in command(reading_servers("deepseek-ocr", [L4])[0])
+    small = Card(0, "NVIDIA GeForce RTX 4060", 8.6)  # what is to spare would be all of it
+    assert KV_FLAG not in command(reading_servers("glm-ocr", [small])[0])
     assert KV_FLAG not in command(reading_servers("openai", [B200], model="some/model")[0])
     tight = reading_servers("glm-ocr", [B200], memory=0.1)  # vLLM says what does not fit
     assert KV_FLAG not in command(tight[0])

@@ -93,3 +93,4 @@ class EarlyServer:
     def _start(self, choice: ServerChoice, niceness: int) -> None:
         _ = self.url  # has a port from now on
         self._starting = StartingServers([choice.managed(self._port, niceness)])
+        self._starting.begin()

@@ -194,7 +194,7 @@ _TABLE = (
         tokens=32_768,
         why=(
             "15 % (6 GiB of 40) stay for the layout network",
-            "the KV cache of 40 GiB holds 430 crops of 930 tokens, and more",
+            "the KV cache of 40 GiB holds 420 crops of 930 tokens",
             "five full-page pictures, or forty crops, a step",
         ),
     ),
@@ -208,7 +208,7 @@ _TABLE = (
         tokens=16_384,
         why=(
             "20 % (4.5 GiB) stay for the layout network",
-            "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
+            "its KV cache holds 176 crops of 930 tokens; an eighth of an H200's arithmetic "
             "needs no more to be busy",
             "two full-page pictures a step, and memory for more of them waiting",
         ),

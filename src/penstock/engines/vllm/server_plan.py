@@ -96,11 +96,13 @@ def reading_servers(
         chosen = _in_dtype(preset_for(name, preset_name, card), dtype, model)
         own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
         served = model or known.model
+        is_alone = chosen.servers == 1 and name in PAGE_MODELS  # on the card: no layout network either
+        cache = () if is_alone else _own_cache(served, chosen, (*own, *more_flags), card, vision)
         choice = ServerChoice(
             model=served,
             preset=chosen,
             gpu=card.index if card else None,
-            flags=(*own, *_own_cache(served, chosen, (*own, *more_flags), card, vision), *more_flags),
+            flags=(*own, *cache, *more_flags),
             prompt=known.prompt("text"),
             vision=vision,
         )
@@ -192,8 +194,8 @@ def _in_dtype(chosen: Preset, dtype: str, model: str) -> Preset:
 def _own_cache(
     model: str, chosen: Preset, flags: tuple[str, ...], card: Card | None, vision: str
 ) -> tuple[str, ...]:
-    """Returns what a server with these flags needs besides, to start while others of its card do."""
-    if card is None or chosen.servers == 1:
+    """Returns what a server with these flags needs besides, to start while others take memory of its card."""
+    if card is None:
         return ()
     command = chosen.command(model, port=0, extra_args=flags)
     size = memory_of_card(card.memory_gb, chosen.name)

@@ -10,7 +10,10 @@ from penstock.engines.vllm.server import ManagedServer, start_all, stop_all
 
 
 class StartingServers:
-    """Servers that start; `await_ready` returns when they are up. `on_ready` gets each before that."""
+    """Servers that start with `begin`; `await_ready` returns when they are up.
+
+    `on_ready` gets each before that.
+    """
 
     def __init__(
         self, servers: Sequence[ManagedServer], on_ready: Callable[[ManagedServer], None] | None = None
@@ -19,11 +22,19 @@ class StartingServers:
         self.urls = [server.url for server in servers]
         self._on_ready = on_ready
         self._started: Future[None] = Future()
-        self._thread = threading.Thread(target=self._start, name="servers-start", daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Starts them in a thread, once."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._start, name="servers-start", daemon=True)
+                self._thread.start()
 
     def await_ready(self) -> None:
-        """Raises OpenError, with the log's reason, if one of them did not start."""
+        """Begins if need be. Raises OpenError, with the log's reason, if one of them did not start."""
+        self.begin()
         self._started.result()
 
     @property
@@ -38,7 +49,8 @@ class StartingServers:
 
     def close(self) -> None:
         self.kill()
-        self._thread.join()
+        if self._thread is not None:
+            self._thread.join()
         stop_all(self._servers)
 
     def _start(self) -> None:
