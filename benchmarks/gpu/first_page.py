@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -19,19 +18,11 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from benchmarks.gpu.pipeline_run import RECIPE, vllm_without_weights
+from benchmarks.gpu.pipeline_run import RECIPE, committed, tell, vllm_without_weights
 from benchmarks.lib import real_shapes
 from benchmarks.lib.bare_load import write_pages
 from benchmarks.lib.common import REPOSITORY, finish
 from benchmarks.lib.known_pages import HEIGHT, WIDTH
-
-CLOCK = re.compile(r"\b(\d\d):(\d\d):(\d\d)(\.\d+)?")
-SHOWN = re.compile(
-    r"server .* (starts|is ready|answer)|run of|non-default args|Initializing a V1|Starting to load|took|"
-    r"compil|Capturing|captur|KV cache|startup complete|penstock:",
-    re.IGNORECASE,
-)
-DAY_S = 86_400
 
 
 def first_page(work: Path, pages: Path, model: Path, vllm: str, number: int) -> float:
@@ -47,27 +38,14 @@ def first_page(work: Path, pages: Path, model: Path, vllm: str, number: int) -> 
     ]
     typed, began = time.time(), time.perf_counter()
     running = subprocess.Popen(command, env=env)
-    committed = 0.0
-    while running.poll() is None:
-        if not committed and any((out / "items").glob("*.parquet")):
-            committed = time.perf_counter() - began
-        time.sleep(0.05)
-    print(f"run {number}: first page after {committed:.1f} s, all after {time.perf_counter() - began:.1f} s")
+    first = committed(out, running)
+    code = running.wait()
+    print(f"run {number}: first page after {first:.1f} s, all after {time.perf_counter() - began:.1f} s")
     for log in sorted(own.glob("*.log")):
         tell(log, typed)
-    if running.returncode or not committed:
-        raise SystemExit(f"penstock parse ended with {running.returncode}; its logs are above")
-    return committed
-
-
-def tell(log: Path, typed: float) -> None:
-    """Prints a log's turning points by seconds since the command was typed."""
-    print(f"  {log.name}")
-    for line in log.read_text(errors="replace").splitlines():
-        if SHOWN.search(line) and (found := CLOCK.search(line)):
-            hours, minutes, seconds, part = found.groups()
-            at = 3_600 * int(hours) + 60 * int(minutes) + int(seconds) + float(part or 0)
-            print(f"  {(at - typed) % DAY_S:7.1f} {line[found.end() :].strip()[:150]}")
+    if code:
+        raise SystemExit(f"penstock parse ended with {code}; its logs are above")
+    return first
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 
 The command starts and stops its own servers. The models have their real shapes and random weights, boxes are
 known, and answers have drawn lengths (benchmarks/lib/known_recipe.py): the work is real, the text is not.
---keep takes the run's log, profile and run.json. The last line is JSON.
+--keep takes the logs, the profile and run.json. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -29,6 +30,14 @@ from benchmarks.lib.common import REPOSITORY, finish
 from benchmarks.lib.known_pages import HEIGHT, WIDTH
 
 RECIPE = "benchmarks.lib.known_recipe:glm_ocr_known"
+CLOCK = re.compile(r"(?<!\d)(\d\d):(\d\d):(\d\d)(\.\d+)?")
+SHOWN = re.compile(
+    r"server .* (starts|is ready|answer|stopped)|no room for|run of|step .* begins|"
+    r"non-default args|Initializing a V1|Starting to load|took|compil|Capturing|captur|KV cache|"
+    r"startup complete|penstock:",
+    re.IGNORECASE,
+)
+DAY_S = 86_400
 KEPT = ("profile.json", "profile.html", "run.json")
 
 
@@ -40,32 +49,58 @@ def vllm_without_weights(path: Path, command: str) -> str:
 
 
 def run_all(work: Path, options: argparse.Namespace) -> dict[str, Any]:
-    pages, out = work / "pages", work / "out"
+    pages, out, logs = work / "pages", work / "out", work / "logs"
     pages.mkdir()
+    logs.mkdir()
     write_pages(str(pages), range(options.pages), WIDTH, HEIGHT)
     queries = [{"id": f"q{number}", "text": f"page {number}"} for number in range(16)]
     (work / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
     command = [
         *(sys.executable, "-m", "penstock", "run", "pages", str(pages), "--output-dir", str(out)),
-        *("--data-dir", str(work), "--recipe", RECIPE, "--log", str(work / "run.log"), "--json"),
+        *("--data-dir", str(work), "--recipe", RECIPE, "--log", str(logs / "run.log"), "--json"),
         *("--ocr-model", str(real_shapes.glm_ocr(work / "GLM-OCR"))),
         *("--embedding-model", str(real_shapes.qwen3_vl_embedding_2b(work / "Qwen3-VL-Embedding-2B"))),
         *("--queries", str(work / "queries.jsonl")),
     ]
     env = {**os.environ, "PENSTOCK_VLLM": vllm_without_weights(work / "vllm", options.vllm)}
+    env |= {"TMPDIR": str(logs), "TZ": "UTC"}  # where servers write their logs, and the clock `tell` reads
     env["PYTHONPATH"] = f"{REPOSITORY / 'src'}:{REPOSITORY}:{env.get('PYTHONPATH', '')}"
-    began = time.perf_counter()
-    done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    typed, began = time.time(), time.perf_counter()
+    with (work / "told.json").open("wb") as told:
+        running = subprocess.Popen(command, env=env, stdout=told)
+        first_page = committed(out, running)
+        code = running.wait()
     seconds = time.perf_counter() - began
-    keep(work, out, options.keep)
-    if done.returncode:
-        raise SystemExit(f"penstock run ended with {done.returncode}; its log: {work / 'run.log'}")
+    keep(logs, out, options.keep)
+    for log in sorted(logs.glob("*.log")):
+        tell(log, typed)
+    if code:
+        raise SystemExit(f"penstock run ended with {code}; its log is above")
     return {
         "seconds": seconds,
-        "told": json.loads(done.stdout),
+        "first_page": first_page,
+        "told": json.loads((work / "told.json").read_text()),
         "shapes": shapes(out),
         "hits": search(out, env),
     }
+
+
+def committed(out: Path, running: subprocess.Popen[bytes]) -> float:
+    """Waits for the first page, and returns the seconds until it was committed."""
+    began = time.perf_counter()
+    while running.poll() is None and not any((out / "items").glob("*.parquet")):
+        time.sleep(0.05)
+    return time.perf_counter() - began
+
+
+def tell(log: Path, typed: float) -> None:
+    """Prints a log's turning points by seconds since the command was typed."""
+    print(f"  {log.name}")
+    for line in log.read_text(errors="replace").splitlines():
+        if SHOWN.search(line) and (found := CLOCK.search(line)):
+            hours, minutes, seconds, part = found.groups()
+            at = 3_600 * int(hours) + 60 * int(minutes) + int(seconds) + float(part or 0)
+            print(f"  {(at - typed) % DAY_S:7.1f} {line[found.end() :].strip()[:150]}")
 
 
 def shapes(out: Path) -> dict[str, list[int]]:
@@ -87,11 +122,11 @@ def search(out: Path, env: dict[str, str]) -> int:
     return hits
 
 
-def keep(work: Path, out: Path, target: Path | None) -> None:
+def keep(logs: Path, out: Path, target: Path | None) -> None:
     if target is None:
         return
     target.mkdir(parents=True, exist_ok=True)
-    for path in [work / "run.log", *(out / name for name in KEPT)]:
+    for path in [*logs.glob("*.log"), *(out / name for name in KEPT)]:
         if path.exists():
             shutil.copy(path, target / path.name)
 
@@ -102,12 +137,13 @@ def main() -> None:
     )
     parser.add_argument("--pages", type=int, default=64)
     parser.add_argument("--vllm", default="vllm", help="the command that starts vLLM")
-    parser.add_argument("--keep", type=Path, help="folder for the run's log, profile and run.json")
+    parser.add_argument("--keep", type=Path, help="folder for the logs, the profile and run.json")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         result = run_all(Path(folder), options)
     for name, seconds in result["told"]["seconds"].items():
         print(f"{name:10} {seconds:8.1f} s")
+    print(f"first page {result['first_page']:8.1f} s")
     finish("pipeline_run", pages=options.pages, **result)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.with_vllm import checkpoints
 
-from penstock.engines.vllm.memory_budget import SHAPES, ModelShape
+from penstock.engines.vllm.model_shape import SHAPES, ModelShape
 
 # zai-org/GLM-OCR, config.json
 GLM_TEXT: dict[str, Any] = {

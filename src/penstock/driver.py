@@ -137,10 +137,10 @@ class Run(Generic[ItemT]):
     run.tally.failed
 
     A later pass over the same pages (embedding, ...) names a folder below OUT as its `home`: its own
-    ledger and run.json, under OUT's lock. `rows` is how its items are written there. `on_skip` is called, on
-    the feeding thread, where the row of each item lies that is done already. Items that are `aside` pass the
-    stages and are yielded like others, but not counted or written. `on_row` gets the id of each item whose
-    row is committed, or that needs no reading.
+    ledger and run.json, under OUT's lock. `rows` is how its items are written there. On the feeding thread
+    `on_skip` gets the place of the row of each item that is done already, and `before_item` is called before
+    each other item sets out. Items that are `aside` pass the stages and are yielded like others, but not
+    counted or written. `on_row` gets the id of each item whose row is committed, or that needs no reading.
 
     With a `rank`, other ranks may write to OUT at the same time, each with items of its own: all rows go to
     one ledger, run.json, order and profile of this run to OUT/ranks. `documents` are those listed.
@@ -157,6 +157,7 @@ class Run(Generic[ItemT]):
     tally: Tally = field(default_factory=Tally)
     home: str = ""
     on_skip: Callable[[Entry], None] | None = None
+    before_item: Callable[[], object] = lambda: None
     on_row: Callable[[str], object] = lambda _: None
     aside: Callable[[ItemT], bool] = lambda _: False
     rank: str = ""
@@ -323,6 +324,7 @@ class Run(Generic[ItemT]):
                 item = replace(item, attempt=entry.attempt + 1)
             if entry is None or item.attempt > entry.attempt:  # a pass's input may have changed since
                 if not item.copy_of:
+                    self.before_item()
                     yield item
                 else:
                     self._copies.append(item)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from penstock.engines.image.codec import encode_jpeg
+from penstock.engines.vllm.presets import Card
 from penstock.errors import OpenError
 from penstock.executors.local import Local
 from penstock.page import Page
@@ -95,6 +96,34 @@ def test_pages_are_laid_out_while_the_server_starts(folder: Path) -> None:
 def test_a_server_that_does_not_start_ends_the_run_with_its_reason(folder: Path) -> None:
     with pytest.raises(OpenError, match=r"did not start: ValueError: The model is broken"):
         list(Local().stream(plan(Laid(folder=str(folder), last="broken")), pages()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaidFirst(Laid):
+    """A layout that takes its memory before a server starts that measures the card."""
+
+    def open(self) -> _Laid:
+        assert not (Path(self.folder) / "launched").exists()
+        return _Laid(self)
+
+
+@pytest.fixture
+def small_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Too small to give a cache: its server measures it."""
+    monkeypatch.setattr("penstock.engines.vllm.run_servers.cards", lambda: [Card(0, "RTX 4060", 8.6)])
+
+
+@pytest.mark.usefixtures("small_card")
+def test_a_server_that_measures_its_card_starts_when_the_layout_has_its_memory(folder: Path) -> None:
+    read = list(Local().stream(plan(LaidFirst(folder=str(folder))), pages()))
+    assert all(page.regions[0].content for page in read)
+
+
+@pytest.mark.usefixtures("small_card")
+def test_one_that_measures_and_does_not_start_ends_the_run_with_its_reason(folder: Path) -> None:
+    with pytest.raises(OpenError, match=r"did not start: ValueError: The model is broken"):
+        list(Local().stream(plan(LaidFirst(folder=str(folder), last="broken")), pages()))
+    wait_until(_no_servers(folder))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from penstock.engines.vllm.presets import Preset
-from penstock.passes.pipeline import Pipeline
-from penstock.passes.pipeline_check import STEPS, chosen_steps
+from penstock.passes.pipeline_check import STEPS
 from penstock.store.ledger import Ledger
 from penstock.store.schema import PAGES
 from penstock.testing.fake_server import FakeServer, serving
 from tests.support.embedding_server import WIDTH, Server
 from tests.support.hub_server import COMMIT, Hub
 from tests.support.kopub_dataset import write_dataset
-from tests.support.pipeline_calls import TOKEN, command, environment, served
-from tests.support.stand_in_machine import Machine
+from tests.support.pipeline_calls import TOKEN, command, environment
 from tests.support.waiting import wait_until
 
 
@@ -124,89 +119,3 @@ def test_a_recipe_by_servers_reads_embeds_indexes_and_scores(tmp_path: Path) -> 
     assert np.load(out / "embeddings" / "corpus_images.npy").shape == (4, WIDTH)
     assert np.load(out / "embeddings" / "queries.npy").shape == (12, WIDTH)
     assert {"text", "image", "bm25", "hybrid"} <= set(told["scores"])
-
-
-def on_stand_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Pipeline, list[str]]:
-    """Returns a pipeline on a machine with a card, and what its servers do."""
-    life: list[str] = []
-    write_dataset(tmp_path / "set")
-    Machine(tmp_path / "bin", monkeypatch, [("NVIDIA L4", 23_034)])
-    monkeypatch.setattr("penstock.engines.vllm.server_plan.ManagedServer", partial(StandIn, life))
-    return Pipeline(served(tmp_path)), life
-
-
-@pytest.mark.slow
-def test_the_server_that_reads_is_gone_before_the_one_that_embeds_comes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pipeline, life = on_stand_ins(tmp_path, monkeypatch)
-    for line in pipeline.run(chosen_steps(None, ("evaluate",))):
-        life.append(line.split()[1])
-    # the one that embeds starts while pages are exported, which may take longer than its start or not
-    begins = life.index("start Qwen/Qwen3-VL-Embedding-2B")
-    assert life.index("stop zai-org/GLM-OCR") < begins < life.index("embed:")
-    assert life[:begins] + life[begins + 1 :] == [
-        "check:", "download:", "start zai-org/GLM-OCR", "stop zai-org/GLM-OCR", "parse:", "enrich:",
-        "stop Qwen/Qwen3-VL-Embedding-2B", "embed:", "index:", "upload:",
-    ]  # fmt: skip
-    assert pipeline.state.pages["done"] == 4
-
-
-class StandIn:
-    """Stands where a managed vLLM would: a server of words, or of vectors when it is told to pool."""
-
-    def __init__(
-        self,
-        life: list[str],
-        model: str,
-        preset: Preset,
-        gpu: int | None,
-        extra_args: Sequence[str],
-        prompt: str,
-        probe: bool,
-        vision: str,
-    ) -> None:
-        self._life, self._model, self.gpu = life, model, gpu
-        self._open = ExitStack()
-        self._pools = any(flag.name == "--runner" for flag in preset.flags)
-        assert probe is not self._pools
-        assert vision == "auto"
-        assert (preset.name, gpu) == ("l4", 0)
-        self.url = self._open.enter_context(self._server())
-
-    def __enter__(self) -> StandIn:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def _server(self) -> AbstractContextManager[str]:
-        if not self._pools:
-            return serving(FakeServer(model=self._model))
-        return nullcontext(self._open.enter_context(Server(model=self._model)).url)
-
-    def start(self) -> None:
-        self._life.append(f"start {self._model}")
-
-    def kill(self) -> None:
-        self.stop()
-
-    def command(self, executable: Sequence[str] = ("vllm",)) -> list[str]:
-        return [*executable, "serve", self._model, "--max-num-seqs", "128"]
-
-    def stop(self) -> None:
-        self._open.close()
-        self._life.append(f"stop {self._model}")
-
-
-@pytest.mark.slow
-def test_a_pipeline_that_is_left_ends_the_server_that_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pipeline, life = on_stand_ins(tmp_path, monkeypatch)
-    lines = pipeline.run(chosen_steps(None, ("evaluate",)))
-    for line in lines:
-        if "parse:" in line:
-            lines.close()  # type: ignore[attr-defined]
-    assert life[-1] == "stop Qwen/Qwen3-VL-Embedding-2B"

@@ -5,7 +5,7 @@ A text-only engine leaves pictures out and the result says so; nothing is ever m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -25,7 +25,7 @@ from penstock.recipes.embed import embed_pages, embed_queries
 from penstock.redaction import SafeRepr
 from penstock.retrieval import vectors
 from penstock.retrieval.to_embed import PAGES_HOME, QUERIES_HOME, VECTORS, list_pages, list_queries
-from penstock.sources.queries import read_queries
+from penstock.sources.queries import Query, read_queries
 from penstock.stage import secret
 from penstock.stages.embed import Embed, EmbeddedRegions
 from penstock.store.atomic_files import clear_tmp
@@ -91,8 +91,16 @@ class EmbedSummary:
         )
 
 
-def embed_out(folder: Path, options: EmbedOptions, showing: Showing | None = None) -> EmbedSummary:
-    """Embeds what OUT holds and is not embedded yet. Raises UsageError before anything is loaded."""
+def embed_out(
+    folder: Path,
+    options: EmbedOptions,
+    showing: Showing | None = None,
+    before_item: Callable[[], object] = lambda: None,
+) -> EmbedSummary:
+    """Embeds what OUT holds and is not embedded yet. Raises UsageError before anything is loaded.
+
+    `before_item` is called before the engine opens, and not at all where everything is embedded.
+    """
     precision = checked_precision(options.precision)
     images = options.reads_images
     chosen_settings(options.engine, options.settings)
@@ -101,29 +109,43 @@ def embed_out(folder: Path, options: EmbedOptions, showing: Showing | None = Non
     queries = read_queries(options.queries) if options.queries else []
     plan = embed_pages(out, options.engine, images, options.regions, options.password, **options.settings)
     regions = _stage(plan).regions
-    work = _work(options, out, plan, PAGES_HOME, list_pages(out, regions))
+    work = _work(out, plan, options, PAGES_HOME, list_pages(out, regions), before_item)
     work.finish(showing)
     written = vectors.write_pages(out, precision, about_vectors(plan), regions)
     if queries:
-        written += _embed_queries(out, options, [(query.id, query.text) for query in queries], precision)
+        _embed_queries(out, options, queries, before_item)
+        written += vectors.write_queries(out, [query.id for query in queries], precision)
     clear_tmp(out)
     return _summary(work.run, options.engine, len(queries), images, written)
 
 
 def _embed_queries(
-    out: Out, options: EmbedOptions, queries: list[tuple[str, str]], precision: vectors.Precision
-) -> list[Path]:
+    out: Out, options: EmbedOptions, queries: list[Query], before_item: Callable[[], object]
+) -> None:
     plan = embed_queries(out, options.engine, **options.settings)
-    for _ in _work(options, out, plan, QUERIES_HOME, list_queries(out, queries)):
+    listing = list_queries(out, [(query.id, query.text) for query in queries])
+    for _ in _work(out, plan, options, QUERIES_HOME, listing, before_item):
         pass
-    return vectors.write_queries(out, [id for id, _ in queries], precision)
 
 
 def _work(
-    options: EmbedOptions, out: Out, plan: Plan, home: str, listing: Iterator[EmbeddedPage]
+    out: Out,
+    plan: Plan,
+    options: EmbedOptions,
+    home: str,
+    listing: Iterator[EmbeddedPage],
+    before_item: Callable[[], object],
 ) -> PreparedRun[EmbeddedPage]:
-    executor = make_executor("local", Trace())
-    run = Run(plan, executor, out.path, VECTORS, options.retry_failed, options.fresh, home=home)
+    run = Run(
+        plan,
+        make_executor("local", Trace()),
+        out.path,
+        VECTORS,
+        options.retry_failed,
+        options.fresh,
+        home=home,
+        before_item=before_item,
+    )
     return PreparedRun(run, listing)
 
 

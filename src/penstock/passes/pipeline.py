@@ -2,7 +2,7 @@
 
 It runs over any data set of pages. Every step finds out by itself what is done, so a pipeline that was
 killed anywhere goes on when it is called again. Servers that read start and end with the step that reads;
-the one that embeds comes after them: they share a card.
+the one that embeds starts with them where their card has room for it, else after them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import logging
 import re
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from typing import Any
 from penstock import sources
 from penstock.driver import Run
 from penstock.engines.embed.embedder import open_embedder
+from penstock.engines.vllm.early_server import EarlyServer
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
-from penstock.engines.vllm.presets import cards
-from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
-from penstock.engines.vllm.starting_servers import StartingServers
+from penstock.engines.vllm.memory_budget import LAYOUT_BATCH
+from penstock.engines.vllm.presets import cards, free_memory
+from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers, sharing_card
 from penstock.errors import UsageError
 from penstock.executors import make_executor
 from penstock.exports.export import CROP_NAMES, export
@@ -82,7 +84,7 @@ class Pipeline:
         self._models = models_of(recipe, options.settings)
         refuse_useless(options, self._models)
         self._steps: tuple[str, ...] = STEPS
-        self._embedder: StartingServers | None = None  # our own, which starts while pages are exported
+        self._embedder = EarlyServer(self._embedding_server, self._sharing_embedder)  # begins if it is ours
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
         self._steps = steps
@@ -91,11 +93,9 @@ class Pipeline:
         yield from self._plan().notes
         if "check" not in steps:  # what it says first, this says now
             need_all(list(steps_lack(self._steps_at_work())))
-        try:
+        with closing(self._embedder):
             for number, name in enumerate(steps, 1):
                 yield self._done(name, f"[{number}/{len(steps)}]")
-        finally:
-            self._end_embedder()
 
     def _done(self, name: str, place: str) -> str:
         """Does a step and returns a line of what came of it."""
@@ -153,8 +153,12 @@ class Pipeline:
         reads = (
             self._reading_servers()[:1] if self._models.read_by_server and not self.options.servers else []
         )
-        embeds = "embed" in self._steps and not self.options.embedding_server
-        return reads + ([self._embedding_server()] if embeds else [])
+        return reads + ([self._embedding_server()] if self._starts_embedder else [])
+
+    @property
+    def _starts_embedder(self) -> bool:
+        """Whether the server that embeds is ours to start."""
+        return self._models.served and not self.options.embedding_server and "embed" in self._steps
 
     def _meet_embedder(self) -> None:
         """A wrong address would be seen after all pages are read, so it is asked now."""
@@ -209,8 +213,6 @@ class Pipeline:
         options = self.options
         work = self._parse_work()
         profile = work.finish(self._showing)
-        if not options.enrich:  # else its server may want the card first
-            self._begin_embedder()
         export(options.out, ["jsonl", "md"])
         tally = work.run.tally
         self.state.pages = {"done": tally.done, "skipped": tally.skipped, "failed": tally.failed}
@@ -236,10 +238,14 @@ class Pipeline:
         }
         run = Run(self._plan(), make_executor("local", Trace()), options.out, PAGES, facts=facts)
         listing = sources.list_items(inputs, Page, downloads=downloads_of(options.out, inputs))
-        if not options.limit:
-            return PreparedRun(run, listing)
-        taken = islice(listing, options.limit)
-        return PreparedRun(run, taken, sample_of=lambda: self._whole(run.tally.listed, listing))
+        work = PreparedRun(run, listing)
+        if options.limit:
+            work.listing = islice(listing, options.limit)
+            work.sample_of = lambda: self._whole(run.tally.listed, listing)
+        if self._starts_embedder and not options.enrich:  # else its server may want the card first
+            run.before_item = self._embedder.begin_early
+            work.on_end = lambda: self._embedder.begin() if run.tally.done else None
+        return work
 
     def _whole(self, listed: int, rest: Iterator[Page]) -> int:
         """Returns the pages of the whole set: counted, or as published where counting takes long."""
@@ -262,9 +268,8 @@ class Pipeline:
         settings: dict[str, Any] = {}
         if self._models.served:
             model, url = options.embedding_model, options.embedding_server
-            if starting := self._begin_embedder():
-                starting.await_ready()
-                model, [url] = self._embedding_server().model, starting.urls
+            if self._starts_embedder:
+                model, url = self._embedding_server().model, self._embedder.url
             settings = {"server": url, "model": model, "in_flight": options.workers}
         chosen = EmbedOptions(
             engine=self._models.embedder,
@@ -272,21 +277,23 @@ class Pipeline:
             precision=options.precision,
             settings=settings,
         )
-        self.state.embedded = embed_out(options.out, chosen, self._showing)
-        self._end_embedder()
+        with closing(self._embedder):
+            self.state.embedded = embed_out(options.out, chosen, self._showing, self._await_embedder)
         return self.state.embedded.sentence()
 
-    def _begin_embedder(self) -> StartingServers | None:
-        """Returns the server that embeds, which starts if it does not yet; None where none is ours."""
-        ours = self._models.served and not self.options.embedding_server and "embed" in self._steps
-        if ours and self._embedder is None:
-            self._embedder = StartingServers([self._embedding_server().managed()])
-        return self._embedder
+    def _await_embedder(self) -> None:
+        if self._starts_embedder:
+            self._embedder.await_ready()
 
-    def _end_embedder(self) -> None:
-        if self._embedder is not None:
-            self._embedder.close()
-            self._embedder = None
+    def _sharing_embedder(self) -> ServerChoice | None:
+        """Returns the server that embeds while others read; None where the card has no room for both."""
+        options, found = self.options, cards()
+        shares_given = options.gpu_mem_util is not None  # of all servers together
+        reads_here = not self._models.read_by_server  # in this process, on the same card
+        if not found or reads_here or shares_given or (options.batch_size or 0) > LAYOUT_BATCH:
+            return None
+        readers = [] if options.servers else self._reading_servers()
+        return sharing_card(self._embedding_server(), readers, found[0], free_memory(found[0].index))
 
     def _embedding_server(self) -> ServerChoice:
         options = self.options

@@ -13,6 +13,7 @@ from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, cards
 from penstock.engines.vllm.server import find_vllm
 from penstock.engines.vllm.server_plan import ServerChoice, check_dtype
+from penstock.engines.weights.hub_cache import snapshot_of
 from penstock.errors import MissingModel, PenstockError, UsageError, install_advice
 from penstock.extras import lack_of
 from penstock.passes.pipeline_options import PipelineOptions
@@ -20,7 +21,6 @@ from penstock.passes.pipeline_presets import PipelineModels
 from penstock.plan import Plan
 from penstock.recipes.regions import TORCH
 from penstock.sizes import GB, file_size
-from penstock.sources.remote import hub
 from penstock.stages.doclayout import DocLayout
 from penstock.stages.ground import Ground
 from penstock.store.atomic_files import make_folder
@@ -139,7 +139,7 @@ def is_folder_name(model: str) -> bool:
 
 def is_downloaded(model: str) -> bool:
     """Whether the Hub's cache of this machine has the model's description, which comes with its weights."""
-    return is_folder_name(model) or hub.is_cached(model)
+    return is_folder_name(model) or snapshot_of(model) is not None
 
 
 def _is_offline() -> bool:

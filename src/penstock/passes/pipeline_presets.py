@@ -1,7 +1,7 @@
 """Pipelines by name: which data set, and the models it is read and embedded with.
 
 `builtin` is all of it on a CPU. Every other recipe is one of `penstock parse` that reads through a model
-server; its pages are embedded with Qwen3-VL-Embedding on the same card once the first server is gone.
+server; its pages are embedded with Qwen3-VL-Embedding on the same card.
 """
 
 from __future__ import annotations

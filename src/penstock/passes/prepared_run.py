@@ -56,6 +56,7 @@ class PreparedRun(Generic[ItemT]):
     listing: Iterator[ItemT]
     sample_of: Callable[[], int] | None = None  # counts all there is, for a run that reads a part of it
     ahead: bool = False  # the items are light, and `finish` lists them ahead to know how many there are
+    on_end: Callable[[], object] = lambda: None  # when all is read, before it is counted
 
     def __iter__(self) -> Iterator[ItemT]:
         return self.run.items(self.listing)
@@ -70,6 +71,7 @@ class PreparedRun(Generic[ItemT]):
         with watching as watch, shown, self._listed() as listing:
             for _ in run.items(listing):
                 pass
+        self.on_end()
         profile = watch.add_to(run.profile())
         if run.price is not None and (cards := profile.hardware.gpus or ("cpu",)):
             profile = with_price(profile, run.an_hour / len(cards))

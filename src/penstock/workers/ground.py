@@ -62,6 +62,8 @@ class GroundWorker(Worker[Page]):
         self._lock = threading.Lock()
         if stage.servers and self._servers:
             self._meet()
+        elif self._servers:
+            self._servers.begin()
 
     def __call__(self, items: list[Page]) -> list[Page]:
         return [self._page(item) for item in items]

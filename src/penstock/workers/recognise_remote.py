@@ -70,6 +70,10 @@ class RecogniseRemoteWorker(Worker[Page]):
         self._second = SecondReader(stage.second_reader)
         if stage.servers:
             self._client.meet()
+        elif (
+            not self._servers.measure_card
+        ):  # else with the first page: then the layout network has its memory
+            self._servers.begin()
 
     @property
     def _client(self) -> ChatClient:
@@ -95,7 +99,8 @@ class RecogniseRemoteWorker(Worker[Page]):
         )
 
     def await_ready(self) -> None:
-        self._servers.await_ready()
+        if not self._servers.measure_card:
+            self._servers.await_ready()
 
     def kill(self) -> None:
         self._servers.kill()

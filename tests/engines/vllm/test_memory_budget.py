@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 
 from penstock.cli.app import app as penstock
 from penstock.cli.engine import app
-from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget, shape_of
+from penstock.engines.vllm.memory_budget import CARD_MIB, MemoryBudget, memory_budget
+from penstock.engines.vllm.model_shape import SHAPES, shape_of
 from penstock.engines.vllm.presets import PRESETS, Card
+from penstock.engines.vllm.server import in_turns
 from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers
 
 GLM = "zai-org/GLM-OCR"
@@ -154,10 +156,44 @@ def test_a_folder_tells_its_own_shape(tmp_path: Path) -> None:
     assert shape_of(str(tmp_path)) is None
 
 
+def test_a_model_without_weights_yet_is_counted_by_its_description(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = {"num_attention_heads": HEADS, "num_key_value_heads": KV_HEADS, "hidden_size": WIDTH,
+            "num_hidden_layers": LAYERS, "vocab_size": VOCABULARY, "head_dim": HEAD,
+            "intermediate_size": INNER}  # fmt: skip
+    vision = {
+        "hidden_size": SEES,
+        "depth": DEPTH,
+        "intermediate_size": SEES_INNER,
+        "out_hidden_size": SEES_OUT,
+    }
+    snapshot = tmp_path / "models--mine--GLM-OCR" / "snapshots" / "a1"
+    snapshot.mkdir(parents=True)
+    (snapshot / "config.json").write_text(json.dumps({"text_config": text, "vision_config": vision}))
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    for name in ("mine/GLM-OCR", str(snapshot)):
+        shape = shape_of(name)
+        assert shape is not None
+        assert shape.parameters == pytest.approx(parameters_by_hand(), rel=0.01)
+        assert shape.kv_token(2) == SHAPES[GLM].kv_token(2)
+    h200 = Card(0, "NVIDIA H200", CARD_MIB["h200"] * 2**20 / 1e9)
+    two = reading_servers("glm-ocr", [h200], model="mine/GLM-OCR")
+    assert len(in_turns(two, lambda choice: choice.gpu, ServerChoice.command)) == 2  # at the same time
+    index = {"metadata": {"total_size": 2_000_000}}
+    (snapshot / "model.safetensors.index.json").write_text(json.dumps(index))
+    shape = shape_of(str(snapshot))  # of which not all files are here
+    assert shape is not None and shape.parameters == 1_000_000
+    (snapshot / "model.safetensors.index.json").unlink()
+    experts = {**text, "n_routed_experts": 64}
+    (snapshot / "config.json").write_text(json.dumps({"text_config": experts}))
+    assert shape_of(str(snapshot)) is None
+
+
 def test_a_dry_run_prints_the_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("penstock.engines.vllm.planned_servers.cards", list)
     told = CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run"]).stdout
-    for words in ("card          22.5 GiB", "weights     2.1 GiB", "KV cache    12.3 GiB: 201,", "64 KiB"):
+    for words in ("card          22.5 GiB", "weights     2.1 GiB", "KV cache    10 GiB: 163,", "64 KiB"):
         assert words in told
     [row] = json.loads(
         CliRunner().invoke(app, ["start", "glm-ocr", "--preset", "l4", "--dry-run", "--json"]).stdout
@@ -176,5 +212,5 @@ def test_doctor_tells_what_the_card_would_hold(tmp_path: Path, monkeypatch: pyte
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     told = CliRunner().invoke(penstock, ["doctor"]).stdout
     [line] = [line for line in told.splitlines() if "glm-ocr " in line and "weights" in line]
-    assert "weights 2.1 GiB, activations 2.1 GiB, KV cache 12.3 GiB (201," in line
+    assert "weights 2.1 GiB, activations 2.1 GiB, KV cache 10 GiB (163," in line
     assert "deepseek-ocr" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.engines.vllm.embedding_presets import is_embedder
-from penstock.engines.vllm.memory_budget import KV_FLAG, memory_budget
+from penstock.engines.vllm.memory_budget import KV_FLAG, KV_SPARE, memory_budget
 from penstock.engines.vllm.presets import Card
 from penstock.engines.vllm.server import in_turns
 from penstock.engines.vllm.server_plan import (
@@ -13,13 +13,16 @@ from penstock.engines.vllm.server_plan import (
     embedding_server,
     reading_servers,
     requests_in_flight,
+    sharing_card,
 )
 from penstock.errors import UsageError
 from penstock.stages.ground import Ground
 from penstock.stages.recognise_remote import RecogniseRemote
 
 B200 = Card(0, "NVIDIA B200", 192.0)
+H200 = Card(0, "NVIDIA H200", 150.75)
 L4 = Card(0, "NVIDIA L4", 24.0)
+EMBEDDER = "Qwen/Qwen3-VL-Embedding-2B"
 
 
 def command(choice: object) -> str:
@@ -99,8 +102,11 @@ def test_servers_of_one_card_are_given_a_cache_that_fits_their_share(name: str, 
     assert 2 * 2**30 <= found.kv - sizes[0] < 3 * 2**30
 
 
-def test_a_cache_is_given_only_where_a_card_is_shared_and_the_model_known() -> None:
-    assert KV_FLAG not in command(reading_servers("glm-ocr", [L4])[0])
+def test_a_cache_is_given_where_a_card_is_shared_and_the_model_known() -> None:
+    assert kv_cache(reading_servers("glm-ocr", [L4])[0]) == 10 << 30  # with the layout network
+    assert KV_FLAG not in command(reading_servers("deepseek-ocr", [L4])[0])
+    small = Card(0, "NVIDIA GeForce RTX 4060", 8.6)  # what is to spare would be all of it
+    assert KV_FLAG not in command(reading_servers("glm-ocr", [small])[0])
     assert KV_FLAG not in command(reading_servers("openai", [B200], model="some/model")[0])
     tight = reading_servers("glm-ocr", [B200], memory=0.1)  # vLLM says what does not fit
     assert KV_FLAG not in command(tight[0])
@@ -171,3 +177,27 @@ def test_a_model_that_embeds_is_known_by_its_name_or_its_flags(
     model: str, flags: tuple[str, ...], embeds: bool
 ) -> None:
     assert is_embedder(model, flags) is embeds
+
+
+@pytest.mark.parametrize("card", [B200, H200])
+def test_one_that_embeds_fits_a_large_card_beside_those_that_read(card: Card) -> None:
+    size, readers = round(card.memory_gb * 1e9), reading_servers("glm-ocr", [card])
+    chosen = sharing_card(embedding_server(EMBEDDER, card), readers, card, size)
+    assert chosen is not None
+    read = memory_budget(readers[0].model, readers[0].command(), size, len(readers))
+    embeds = memory_budget(chosen.model, chosen.command(), size, layout=False)
+    assert read is not None and embeds is not None
+    assert embeds.fits and embeds.server <= read.left - KV_SPARE
+    assert embeds.kv_tokens >= 2 * 32_768  # two steps
+
+
+def test_one_that_embeds_waits_where_the_card_is_small_or_not_known() -> None:
+    large, alone = 150_750_000_000, embedding_server(EMBEDDER, H200)
+    readers = reading_servers("glm-ocr", [H200])
+    assert sharing_card(alone, readers, H200, None) is None
+    assert sharing_card(alone, readers, H200, large - (8 << 30)) is None  # someone else's
+    unknown = reading_servers("openai", [H200], model="someones/model")
+    assert sharing_card(alone, unknown, H200, large) is None
+    small = embedding_server(EMBEDDER, L4)
+    assert sharing_card(small, reading_servers("glm-ocr", [L4]), L4, 24_000_000_000) is None
+    assert sharing_card(small, [], L4, 24_000_000_000) is not None  # others read elsewhere

@@ -1,7 +1,7 @@
 """How to start a server that embeds texts and pictures (Qwen3-VL-Embedding) on each kind of card.
 
-It has a card to itself: pages are read before they are embedded. A token of KV cache takes 112 KiB, and
-the weights 4.0 GiB in bfloat16 or 2.3 GiB in fp8.
+These numbers are for a card that it has to itself; on one that it shares it has less (server_plan.py).
+A token of KV cache takes 112 KiB, and the weights 4.0 GiB in bfloat16 or 2.3 GiB in fp8.
 """
 
 from __future__ import annotations

@@ -9,15 +9,13 @@ its reason. The server itself measures when it starts, and its log has the last 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from penstock.engines.vllm.embedding_presets import is_fp8
+from penstock.engines.vllm.model_shape import NUMBER_BYTES, shape_of
 from penstock.sizes import memory_size
 
 # GLM-OCR on a B200: the KV cache became 17 GiB smaller for each 131,072 tokens that a step may hold (three
@@ -46,108 +44,11 @@ LAYOUT_BATCH = 16
 SHARE = 0.9  # of a card, vLLM's own where no flag says otherwise
 KV_FLAG = "--kv-cache-memory-bytes"
 KV_SPARE = 2 * 2**30  # of a server whose cache we compute: four times what a B200's measured ones were off
-NUMBER_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "half": 2, "bf16": 2, "auto": 2, "fp8": 1}
+CONTEXTS_HELD = 4  # by a server that shares its card: 65,536 tokens, two steps of the largest presets
 # what nvidia-smi calls the memory of the smallest card of a preset, in MiB
 CARD_MIB: Mapping[str, int] = MappingProxyType(
     {"b200": 183_359, "h200": 143_771, "a100": 40_960, "l4": 23_034, "rtx4090": 24_564, "rtx4060": 8_188}
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelShape:
-    """What memory follows from. `embeddings` are the parameters that fp8 leaves as they are."""
-
-    parameters: int
-    embeddings: int
-    width: int
-    layers: int
-    kv_heads: int
-    head_dim: int
-    origin: str
-
-    def weights(self, number_bytes: int) -> int:
-        kept = self.embeddings * max(2, number_bytes)
-        return (self.parameters - self.embeddings) * number_bytes + kept
-
-    def kv_token(self, number_bytes: int) -> int:
-        """Bytes of KV cache for one token: a key and a value in each layer."""
-        return self.layers * self.kv_heads * self.head_dim * 2 * number_bytes
-
-
-_DEEPSEEK = ModelShape(
-    parameters=3_336_000_000,
-    embeddings=2 * 129_280 * 1_280,
-    width=1_280,
-    layers=12,
-    kv_heads=10,
-    head_dim=128,
-    origin="6.2 GiB of published bfloat16 weights; 12 layers of 10 heads",
-)
-SHAPES: Mapping[str, ModelShape] = MappingProxyType(
-    {
-        "zai-org/GLM-OCR": ModelShape(
-            parameters=1_107_405_824,
-            embeddings=2 * 59_392 * 1_536,
-            width=1_536,
-            layers=16,
-            kv_heads=8,
-            head_dim=128,
-            origin="counted from its config.json",
-        ),
-        "PaddlePaddle/PaddleOCR-VL-1.5": ModelShape(
-            parameters=959_000_000,
-            embeddings=103_424 * 1_024,
-            width=1_024,
-            layers=18,
-            kv_heads=2,
-            head_dim=128,
-            origin="0.9 B as published; its config.json",
-        ),
-        "deepseek-ai/DeepSeek-OCR": _DEEPSEEK,
-        "deepseek-ai/DeepSeek-OCR-2": _DEEPSEEK,
-        "Qwen/Qwen3-VL-Embedding-2B": ModelShape(
-            parameters=2_127_532_032,
-            embeddings=151_936 * 2_048,
-            width=2_048,
-            layers=28,
-            kv_heads=8,
-            head_dim=128,
-            origin="counted from its config.json",
-        ),
-    }
-)
-
-
-def shape_of(model: str) -> ModelShape | None:
-    """Returns the shape of a model that we know by name, or whose folder is here; None for others."""
-    folder = Path(model)
-    published = model[: -len("-FP8")] if is_fp8(model) else model  # the same shape in other numbers
-    if published in SHAPES:
-        return SHAPES[published]
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-        stored = sum(path.stat().st_size for path in folder.glob("*.safetensors"))
-        return _shape_of_config(config, stored)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):  # not a folder, or not a model's
-        return None
-
-
-def _shape_of_config(config: dict[str, Any], stored: int) -> ModelShape | None:
-    text = config.get("text_config") or config.get("language_config") or config
-    dtype = config.get("dtype") or config.get("torch_dtype") or text.get("dtype") or "bfloat16"
-    heads, width = int(text["num_attention_heads"]), int(text["hidden_size"])
-    tables = 1 if config.get("tie_word_embeddings", text.get("tie_word_embeddings")) else 2
-    if not stored:
-        return None
-    return ModelShape(
-        parameters=stored // NUMBER_BYTES.get(str(dtype), 2),
-        embeddings=tables * int(text["vocab_size"]) * width,
-        width=width,
-        layers=int(text["num_hidden_layers"]),
-        kv_heads=int(text.get("num_key_value_heads") or heads),
-        head_dim=int(text.get("head_dim") or width // heads),
-        origin="its folder's config.json and weights",
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,15 +69,15 @@ class MemoryBudget:
 
     @property
     def server(self) -> int:
-        return max(int(self.card * self.share), self._besides_kv + (self.kv_given or 0))
+        return max(int(self.card * self.share), self.besides_kv + (self.kv_given or 0))
 
     @property
     def kv(self) -> int:
         """The KV cache of each server: as given, or what is left of its share; below zero it does not fit."""
-        return self.server - self._besides_kv if self.kv_given is None else self.kv_given
+        return self.server - self.besides_kv if self.kv_given is None else self.kv_given
 
     @property
-    def _besides_kv(self) -> int:
+    def besides_kv(self) -> int:
         return self.weights + self.activations + self.fixed
 
     @property
@@ -280,13 +181,24 @@ def shared_card_flags(
 ) -> tuple[str, ...]:
     """Returns the flag for the KV cache of one of a card's `servers`, or nothing for an unknown model.
 
-    A server with this flag does not measure the card, so another may start at the same time.
+    A server with this flag does not measure the card, so another server, or the layout network, may start at
+    the same time.
     """
-    budget = memory_budget(model, command, card_bytes, servers, vision=vision) if servers > 1 else None
+    budget = memory_budget(model, command, card_bytes, servers, vision=vision)
     cache = (budget.kv - KV_SPARE) >> 30 << 30 if budget else 0
     if budget is None or budget.kv_given is not None or cache < budget.kv_token * (budget.context or 1):
         return ()
     return (KV_FLAG, str(cache))
+
+
+def flags_within(budget: MemoryBudget, room: int) -> tuple[str, ...]:
+    """Returns the flags of a server that takes at most `room` bytes of its card; nothing if it cannot."""
+    longest = budget.kv_token * (budget.context or 1)
+    cache = min(room - budget.besides_kv - KV_SPARE, CONTEXTS_HELD * longest) >> 30 << 30
+    if cache < longest:
+        return ()
+    share = (budget.besides_kv + cache) / budget.card
+    return (KV_FLAG, str(cache), "--gpu-memory-utilization", f"{share:.3f}")
 
 
 def measures_its_card(command: Sequence[str]) -> bool:

@@ -195,7 +195,7 @@ _TABLE = (
         tokens=32_768,
         why=(
             "15 % (6 GiB of 40) stay for the layout network",
-            "the KV cache of 40 GiB holds 430 crops of 930 tokens, and more",
+            "the KV cache of 40 GiB holds 420 crops of 930 tokens",
             "five full-page pictures, or forty crops, a step",
         ),
     ),
@@ -209,7 +209,7 @@ _TABLE = (
         tokens=16_384,
         why=(
             "20 % (4.5 GiB) stay for the layout network",
-            "its KV cache holds 215 crops of 930 tokens, and more; an eighth of an H200's arithmetic "
+            "its KV cache holds 176 crops of 930 tokens; an eighth of an H200's arithmetic "
             "needs no more to be busy",
             "two full-page pictures a step, and memory for more of them waiting",
         ),
@@ -302,13 +302,23 @@ def _for_card(card: Card | None) -> str:
 def cards() -> list[Card]:
     """Returns the GPUs that nvidia-smi lists and CUDA_VISIBLE_DEVICES allows."""
     query = ["nvidia-smi", "--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
+    ours = named_gpus()
+    return [card for card in read_cards(_answer(query)) if ours is None or card.index in ours]
+
+
+def free_memory(index: int) -> int | None:
+    """Returns the bytes of a card that are free now; None where nvidia-smi does not say."""
+    query = ["nvidia-smi", f"--id={index}", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
+    told = _answer(query).strip()
+    return int(told) << 20 if told.isdigit() else None
+
+
+def _answer(query: Sequence[str]) -> str:
     try:
         done = subprocess.run(query, capture_output=True, text=True, timeout=20, check=False)
     except (OSError, subprocess.TimeoutExpired):
-        return []
-    found = read_cards(done.stdout) if done.returncode == 0 else []
-    ours = named_gpus()
-    return [card for card in found if ours is None or card.index in ours]
+        return ""
+    return done.stdout if done.returncode == 0 else ""
 
 
 def read_cards(listing: str) -> list[Card]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.engines.chat.address import base_url
+from penstock.engines.vllm.memory_budget import measures_its_card
 from penstock.engines.vllm.presets import cards
 from penstock.engines.vllm.server import ManagedServer
 from penstock.engines.vllm.server_plan import reading_servers, requests_in_flight
@@ -17,7 +18,7 @@ class RunServers(StartingServers):
 
     `urls` are their addresses; `in_flight` requests at once keep them busy. `model` is what named servers
     call it, or what our own load. `others` is how many requests each server gets at once that someone else
-    runs.
+    runs. Those that `measure_card` while they start count what another process takes meanwhile as their own.
     """
 
     def __init__(
@@ -54,6 +55,9 @@ class RunServers(StartingServers):
         self.in_flight = in_flight or requests_in_flight(chosen) or others * len(named)
         for address in named:
             announce(base_url(address), in_flight=self.in_flight)
+        self.measure_card = any(
+            choice.gpu is not None and measures_its_card(choice.command()) for choice in chosen
+        )
         super().__init__([choice.managed() for choice in chosen], self._announce)
         self.urls = list(named) or self.urls
 

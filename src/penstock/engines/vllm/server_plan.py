@@ -14,7 +14,15 @@ from penstock.engines.chat.recognisers import recogniser
 from penstock.engines.vllm.context import context_flags
 from penstock.engines.vllm.deepseek_presets import page_preset
 from penstock.engines.vllm.embedding_presets import EMBEDDING, embedding_preset, is_fp8
-from penstock.engines.vllm.memory_budget import memory_of_card, shared_card_flags
+from penstock.engines.vllm.memory_budget import (
+    LAYOUT_BATCH,
+    LAYOUT_BYTES_A_PAGE,
+    flags_within,
+    measures_its_card,
+    memory_budget,
+    memory_of_card,
+    shared_card_flags,
+)
 from penstock.engines.vllm.plugin import check_vision
 from penstock.engines.vllm.presets import Card, Preset, preset
 from penstock.engines.vllm.server import ManagedServer
@@ -40,16 +48,22 @@ class ServerChoice:
     probe: bool = True
     vision: str = "auto"
 
-    def managed(self) -> ManagedServer:
+    def managed(self, port: int = 0, niceness: int = 0) -> ManagedServer:
         return ManagedServer(
             self.model,
             self.preset,
             gpu=self.gpu,
+            port=port,
+            niceness=niceness,
             extra_args=self.flags,
             prompt=self.prompt,
             probe=self.probe,
             vision=self.vision,
         )
+
+    def command(self) -> list[str]:
+        """Returns its command without the port."""
+        return self.preset.command(self.model, port=0, extra_args=self.flags)
 
 
 def reading_servers(
@@ -82,11 +96,13 @@ def reading_servers(
         chosen = _in_dtype(preset_for(name, preset_name, card), dtype, model)
         own = (*known.server_flags, *dtype_flags(dtype, chosen), *_memory_flags(memory, chosen), *context)
         served = model or known.model
+        is_alone = chosen.servers == 1 and name in PAGE_MODELS  # on the card: no layout network either
+        cache = () if is_alone else _own_cache(served, chosen, (*own, *more_flags), card, vision)
         choice = ServerChoice(
             model=served,
             preset=chosen,
             gpu=card.index if card else None,
-            flags=(*own, *_own_cache(served, chosen, (*own, *more_flags), card, vision), *more_flags),
+            flags=(*own, *cache, *more_flags),
             prompt=known.prompt("text"),
             vision=vision,
         )
@@ -112,6 +128,33 @@ def embedding_server(
     gpu = card.index if card else None
     flags = (*own, *more_flags)
     return ServerChoice(model=model, preset=chosen, gpu=gpu, flags=flags, probe=False, vision=vision)
+
+
+def sharing_card(
+    alone: ServerChoice, readers: Sequence[ServerChoice], card: Card, free: int | None
+) -> ServerChoice | None:
+    """Returns the server that embeds, made for what `readers` and the layout network leave of its card.
+
+    `free` are the bytes of the card that are free before the readers start. None where too little is
+    left, or where that cannot be known: a server that measures the card would measure the others.
+    """
+    size = memory_of_card(card.memory_gb, alone.preset.name)
+    others = [reader for reader in readers if reader.gpu == alone.gpu]
+    own = memory_budget(alone.model, alone.command(), size, layout=False, vision=alone.vision)
+    taken = _taken(others, size)
+    if own is None or taken is None or free is None:
+        return None
+    flags = flags_within(own, free - taken)
+    return replace(alone, flags=(*alone.flags, *flags)) if flags else None
+
+
+def _taken(readers: Sequence[ServerChoice], size: int) -> int | None:
+    """Returns the bytes of a card that its readers will hold, and the layout network; None if unknown."""
+    if not readers:
+        return LAYOUT_BATCH * LAYOUT_BYTES_A_PAGE
+    one, command = readers[0], readers[0].command()
+    budget = memory_budget(one.model, command, size, len(readers), vision=one.vision)
+    return None if budget is None or measures_its_card(command) else budget.card - budget.left
 
 
 def preset_for(name: str, preset_name: str, card: Card | None) -> Preset:
@@ -151,8 +194,8 @@ def _in_dtype(chosen: Preset, dtype: str, model: str) -> Preset:
 def _own_cache(
     model: str, chosen: Preset, flags: tuple[str, ...], card: Card | None, vision: str
 ) -> tuple[str, ...]:
-    """Returns what a server with these flags needs besides, to start while others of its card do."""
-    if card is None or chosen.servers == 1:
+    """Returns what a server with these flags needs besides, to start while others take memory of its card."""
+    if card is None:
         return ()
     command = chosen.command(model, port=0, extra_args=flags)
     size = memory_of_card(card.memory_gb, chosen.name)

@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 
-from penstock.engines.vllm.server import ManagedServer, start_all
+from penstock.engines.vllm.server import ManagedServer, start_all, stop_all
 
 
 class StartingServers:
-    """Servers that start; `await_ready` returns when they are up. `on_ready` gets each before that."""
+    """Servers that start with `begin`; `await_ready` returns when they are up.
+
+    `on_ready` gets each before that.
+    """
 
     def __init__(
         self, servers: Sequence[ManagedServer], on_ready: Callable[[ManagedServer], None] | None = None
@@ -19,12 +22,24 @@ class StartingServers:
         self.urls = [server.url for server in servers]
         self._on_ready = on_ready
         self._started: Future[None] = Future()
-        self._thread = threading.Thread(target=self._start, name="servers-start", daemon=True)
-        self._thread.start()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        """Starts them in a thread, once."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._start, name="servers-start", daemon=True)
+                self._thread.start()
 
     def await_ready(self) -> None:
-        """Raises OpenError, with the log's reason, if one of them did not start."""
+        """Begins if need be. Raises OpenError, with the log's reason, if one of them did not start."""
+        self.begin()
         self._started.result()
+
+    @property
+    def has_failed(self) -> bool:
+        return self._started.done() and self._started.exception() is not None
 
     def kill(self) -> None:
         """Ends a start that is under way."""
@@ -34,9 +49,9 @@ class StartingServers:
 
     def close(self) -> None:
         self.kill()
-        self._thread.join()
-        for server in self._servers:
-            server.stop()
+        if self._thread is not None:
+            self._thread.join()
+        stop_all(self._servers)
 
     def _start(self) -> None:
         try:

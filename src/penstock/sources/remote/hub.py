@@ -147,13 +147,6 @@ def check_token(token: str | None) -> None:
             ) from exc
 
 
-def is_cached(model: str) -> bool:
-    """Whether a model's description lies in the cache that all clients of this machine share."""
-    home = Path(os.environ.get("HF_HOME") or Path.home() / ".cache" / "huggingface")
-    cache = Path(os.environ.get("HF_HUB_CACHE") or home / "hub")
-    return any((cache / f"models--{model.replace('/', '--')}" / "snapshots").glob("*/config.json"))
-
-
 def _client() -> Any:
     if not sys.stderr.isatty():
         os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")  # a bar in a log is a page of noise
