@@ -54,6 +54,7 @@ def main() -> None:
     )
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--pages", type=int, default=8)
+    parser.add_argument("--model", type=Path, help="a checkpoint that was made before, and compiled")
     parser.add_argument("--vllm", default="vllm", help="the command that starts vLLM")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -61,7 +62,7 @@ def main() -> None:
         pages = work / "pages"
         pages.mkdir()
         write_pages(str(pages), range(options.pages), WIDTH, HEIGHT)
-        model = real_shapes.glm_ocr(work / "GLM-OCR")
+        model = options.model or real_shapes.glm_ocr(work / "GLM-OCR")
         vllm = vllm_without_weights(work / "vllm", options.vllm)
         took = [first_page(work, pages, model, vllm, number) for number in range(options.runs)]
     finish("first_page", pages=options.pages, seconds=took)

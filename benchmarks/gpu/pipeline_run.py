@@ -1,9 +1,11 @@
 """Runs `penstock run` over made pages on a card: GLM-OCR reads, Qwen3-VL-Embedding embeds, a search answers.
 
     PYTHONPATH=src python benchmarks/gpu/pipeline_run.py --pages 64 --keep FOLDER
+    PYTHONPATH=src python benchmarks/gpu/pipeline_run.py --folder PAGES --layout-model PP-DOCLAYOUTV3
 
 The command starts and stops its own servers. The models have their real shapes and random weights, boxes are
 known, and answers have drawn lengths (benchmarks/lib/known_recipe.py): the work is real, the text is not.
+With --folder the pages are real, and with --layout-model their boxes are what the network finds.
 --keep takes the logs, the profile and run.json. The last line is JSON.
 """
 
@@ -30,6 +32,7 @@ from benchmarks.lib.common import REPOSITORY, finish
 from benchmarks.lib.known_pages import HEIGHT, WIDTH
 
 RECIPE = "benchmarks.lib.known_recipe:glm_ocr_known"
+REAL_LAYOUT = "benchmarks.lib.known_recipe:glm_ocr_real_layout"
 CLOCK = re.compile(r"(?<!\d)(\d\d):(\d\d):(\d\d)(\.\d+)?")
 SHOWN = re.compile(
     r"server .* (starts|is ready|answer|stopped)|no room for|run of|step .* begins|"
@@ -38,6 +41,7 @@ SHOWN = re.compile(
     re.IGNORECASE,
 )
 DAY_S = 86_400
+WORD = re.compile(r"word\d+")  # what a checkpoint without weights writes
 KEPT = ("profile.json", "profile.html", "run.json")
 
 
@@ -49,20 +53,23 @@ def vllm_without_weights(path: Path, command: str) -> str:
 
 
 def run_all(work: Path, options: argparse.Namespace) -> dict[str, Any]:
-    pages, out, logs = work / "pages", work / "out", work / "logs"
-    pages.mkdir()
+    pages, out, logs = options.folder or work / "pages", work / "out", work / "logs"
     logs.mkdir()
-    write_pages(str(pages), range(options.pages), WIDTH, HEIGHT)
+    if not options.folder:
+        pages.mkdir()
+        write_pages(str(pages), range(options.pages), WIDTH, HEIGHT)
     queries = [{"id": f"q{number}", "text": f"page {number}"} for number in range(16)]
     (work / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in queries))
     command = [
         *(sys.executable, "-m", "penstock", "run", "pages", str(pages), "--output-dir", str(out)),
-        *("--data-dir", str(work), "--recipe", RECIPE, "--log", str(logs / "run.log"), "--json"),
+        *("--data-dir", str(work), "--log", str(logs / "run.log"), "--json"),
+        *("--recipe", REAL_LAYOUT if options.layout_model else RECIPE),
         *("--ocr-model", str(real_shapes.glm_ocr(work / "GLM-OCR"))),
         *("--embedding-model", str(real_shapes.qwen3_vl_embedding_2b(work / "Qwen3-VL-Embedding-2B"))),
         *("--queries", str(work / "queries.jsonl")),
     ]
     env = {**os.environ, "PENSTOCK_VLLM": vllm_without_weights(work / "vllm", options.vllm)}
+    env |= {"KNOWN_LAYOUT_MODEL": str(options.layout_model)} if options.layout_model else {}
     env |= {"TMPDIR": str(logs), "TZ": "UTC"}  # where servers write their logs, and the clock `tell` reads
     env["PYTHONPATH"] = f"{REPOSITORY / 'src'}:{REPOSITORY}:{env.get('PYTHONPATH', '')}"
     typed, began = time.time(), time.perf_counter()
@@ -109,9 +116,9 @@ def shapes(out: Path) -> dict[str, list[int]]:
 
 
 def search(out: Path, env: dict[str, str]) -> int:
-    """How many pages a word of the first one finds; the server that embeds questions has ended by now."""
+    """How many pages a word of the first text finds; the server that embeds questions has ended by now."""
     with (out / "ocr_results.jsonl").open(encoding="utf-8") as lines:
-        word = json.loads(next(lines))["markdown"].split()[0]
+        word = next(found[0] for line in lines if (found := WORD.findall(json.loads(line)["markdown"])))
     by_words = ["--weights", "text=0,image=0,region=0", "--json"]
     command = [sys.executable, "-m", "penstock", "search", str(out), word, *by_words]
     done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
@@ -120,6 +127,10 @@ def search(out: Path, env: dict[str, str]) -> int:
     if not hits:
         raise SystemExit(f"A search for {word!r}, which is on the first page, finds nothing.")
     return hits
+
+
+def pages_read(result: dict[str, Any]) -> int:
+    return int(result["shapes"].get("corpus_images", [0])[0])
 
 
 def keep(logs: Path, out: Path, target: Path | None) -> None:
@@ -136,15 +147,20 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--pages", type=int, default=64)
+    parser.add_argument("--folder", type=Path, help="real pages instead of made ones")
+    parser.add_argument("--layout-model", type=Path, help="a folder with PP-DocLayoutV3's weights")
+    parser.add_argument("--work", type=Path, help="a new folder for models and results, which stays")
     parser.add_argument("--vllm", default="vllm", help="the command that starts vLLM")
     parser.add_argument("--keep", type=Path, help="folder for the logs, the profile and run.json")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        result = run_all(Path(folder), options)
+        work = options.work or Path(folder)
+        work.mkdir(parents=True, exist_ok=True)
+        result = run_all(work, options)
     for name, seconds in result["told"]["seconds"].items():
         print(f"{name:10} {seconds:8.1f} s")
     print(f"first page {result['first_page']:8.1f} s")
-    finish("pipeline_run", pages=options.pages, **result)
+    finish("pipeline_run", pages=pages_read(result), **result)
 
 
 if __name__ == "__main__":

@@ -67,12 +67,31 @@ def glm_ocr_known_full(
     return Plan(*stages, name="glm-ocr-known-full")
 
 
+def glm_ocr_real_layout(
+    server: tuple[str, ...] = (), model: str = "", in_flight: int = 0, layout_model: str = LAYOUT_MODEL
+) -> Plan:
+    """The recipe `glm-ocr` with the layout network's real weights, for real pages: only lengths are drawn."""
+    recipe = glm_ocr(
+        server=server,
+        model=model,
+        in_flight=in_flight,
+        layout="pp-doclayoutv3",
+        layout_model=layout_model or MODEL,
+    )
+    stages = (_of_drawn_length(stage) for stage in recipe)
+    return Plan(*stages, name="glm-ocr-real-layout")
+
+
 def _known(stage: Stage) -> Stage:
     if isinstance(stage, DocLayout):
         return KnownBoxes()
-    if isinstance(stage, RecogniseRemote):
-        return replace(stage, recogniser="bench")
-    return replace(stage, margins="drop") if isinstance(stage, CropRegions) else stage
+    if isinstance(stage, CropRegions):
+        return replace(stage, margins="drop")
+    return _of_drawn_length(stage)
 
 
-__all__: list[Any] = ["glm_ocr_known", "glm_ocr_known_full"]
+def _of_drawn_length(stage: Stage) -> Stage:
+    return replace(stage, recogniser="bench") if isinstance(stage, RecogniseRemote) else stage
+
+
+__all__: list[Any] = ["glm_ocr_known", "glm_ocr_known_full", "glm_ocr_real_layout"]
