@@ -21,7 +21,7 @@ from penstock.cli.app import app
 from penstock.cli.running.search import BOLD, PLAIN, show, wrapped
 from penstock.errors import EngineError, StoreError, UsageError
 from penstock.processes.background import Background
-from penstock.retrieval import small_index, tokens
+from penstock.retrieval import index, index_folder, small_index, tokens
 from penstock.retrieval.hits import Filters, Hit
 from penstock.retrieval.index import PAGES_AT_ONCE, build_rows
 from penstock.retrieval.index_folder import FOLDER
@@ -111,6 +111,30 @@ def test_words_and_vectors_are_fused_and_each_source_is_told(made: Path) -> None
     assert only[0].snippet == "a **lake** in the valley"
     with pytest.raises(UsageError, match="There is no source"):
         Searcher(Out(made)).search("lake", weights={"magic": 1})
+
+
+def test_a_table_with_few_vectors_is_compared_whole_however_many_rows_it_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index, "ANN_FROM", 8)
+    rows = [page(number, f"mill {number}", [1, number]) for number in range(12)]
+    bare = [replace(row, regions=tuple(replace(one, vector=None) for one in row.regions)) for row in rows[3:]]
+    build_rows(tmp_path / FOLDER, [*rows[:3], *bare], WIDTHS)
+    base = index.connect(index_folder.open_index(tmp_path / FOLDER).home)
+    indexed = {
+        name: {one.columns[0] for one in base.open_table(name).list_indices()}
+        for name in ("pages", "regions")
+    }
+    assert "text_vector" in indexed["pages"]  # twelve vectors
+    assert "vector" not in indexed["regions"]  # three vectors in twelve rows
+
+
+def test_vectors_that_are_alike_are_indexed_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(index, "ANN_FROM", 8)
+    build_rows(tmp_path / FOLDER, [page(number, f"mill {number}", [1, 0]) for number in range(12)], WIDTHS)
+    assert capfd.readouterr().err == ""
 
 
 def test_filters_by_document_page_and_label(made: Path) -> None:

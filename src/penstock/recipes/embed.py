@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from penstock.engines.embed.embedder import RETRIEVE, takes_images
 from penstock.exports.page_pictures import load_of
 from penstock.plan import Plan
+from penstock.processes.resources import cores as usable_cores
 from penstock.stage import Stage
 from penstock.stages.embed import Embed, EmbeddedRegions
 from penstock.store.out import Out
@@ -33,8 +35,9 @@ def embed_pages(
     stages: list[Stage] = [
         Embed(engine=engine, images=eyes, regions=chosen, out=str(out), overlap=calls, **settings)
     ]
-    if eyes:
-        stages.insert(0, load_of(out, password, give="encoded"))
+    if eyes:  # one process draws 17 pages a second, and a card embeds 40
+        workers = max(1, usable_cores() // 2)
+        stages.insert(0, replace(load_of(out, password, give="encoded"), workers=workers))
     return Plan(*stages, name="embed")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
@@ -47,6 +48,7 @@ class IndexSummary:
 
 
 def connect(folder: Path) -> Any:
+    os.environ.setdefault("LANCEDB_LOG", "error")  # it prints a line for each round that finds vectors alike
     try:
         import lancedb
     except ImportError as exc:
@@ -325,8 +327,10 @@ def _index(base: Any, widths: Widths) -> None:
         table.create_index("words", config=words, replace=True)
         for key in keys:
             table.create_index(key, config=BTree(), replace=True)
-        partitions = num_partitions(table.count_rows())
-        near = IvfFlat(distance_type="cosine", num_partitions=partitions, sample_rate=SAMPLES)
         for column, width in columns:
-            if width and table.count_rows() >= ANN_FROM:
+            # many rows of a table may have no vector: only regions with a crop have one by a model that sees
+            vectors = table.count_rows(f"{column} IS NOT NULL") if width else 0
+            if vectors >= ANN_FROM:
+                partitions = num_partitions(vectors)
+                near = IvfFlat(distance_type="cosine", num_partitions=partitions, sample_rate=SAMPLES)
                 table.create_index(column, config=near, replace=True)
