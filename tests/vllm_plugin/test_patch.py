@@ -387,13 +387,3 @@ def test_fp8_is_fast_where_a_tower_has_no_such_products(
         "Qwen3-VL's tower has no products in eight bits: fast is taken.",
         "Qwen3-VL's vision tower is the fast one (fast, 0.00% from vLLM's own).",
     ]
-
-
-@pytest.mark.parametrize("place", [QWEN, DEEPSEEK], ids=lambda place: place.room)
-def test_a_tower_whose_gain_was_not_measured_is_left_by_auto(
-    place: places.TowerPlace, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    method = patch._choosing(lambda *_: "plain", place, "auto")
-    assert method(SimpleNamespace(), 7) == "plain"
-    assert f"what ours gains for {place.name} was not measured" in caplog.text

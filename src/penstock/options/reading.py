@@ -103,8 +103,8 @@ READING: tuple[Option, ...] = (
     Option("gpu_mem_util", float, "Share of a GPU's memory for the servers that Penstock starts.",
         recipes=MODEL_RECIPES, group="Servers", min=0.1, max=1),
     Option("vision", Vision,
-        "Vision tower of a server that Penstock starts: auto (fast for GLM-OCR and PaddleOCR-VL where it"
-        " fits), fast (also for other models), fp8 (GLM-OCR), or plain (vLLM's own).",
+        "Vision tower of a server that Penstock starts: auto (the fast one where it fits), fast (warns"
+        " where it does not), fp8 (GLM-OCR), or plain (vLLM's own).",
         recipes=MODEL_RECIPES, group="Servers"),
     Option("engine", Literal["vllm", "hf"],
         "What runs the model: vllm (a server), or hf (transformers in this process).", recipes=GROUNDED,

@@ -137,8 +137,6 @@ def _chosen(owner: Any, plain: Forward, place: TowerPlace, mode: str) -> Forward
         logger.warning("penstock: %s's tower has no products in eight bits: fast is taken.", place.name)
         mode = "fast"
     try:
-        if mode == "auto" and not place.measured:
-            raise Unsupported(f"what ours gains for {place.name} was not measured; --vision fast takes it")
         parts = parts_of(owner, place)
         check_place(parts, mode)
         check_layers(parts, place, mode)

@@ -43,7 +43,6 @@ class TowerPlace:
     eight_bits: bool = False
     splits: bool = False  # whether the layers may be split over cards
     held: str = ""
-    measured: bool = False  # on a card, with its gain: mode auto takes no other
 
     @property
     def module(self) -> str:
@@ -205,7 +204,6 @@ PLACES = (
         check=_check_glm,
         eight_bits=True,
         splits=True,
-        measured=True,
     ),
     TowerPlace(
         name="PaddleOCR-VL",
@@ -216,7 +214,6 @@ PLACES = (
         arguments=("image_input",),
         parts=_paddle_parts,
         check=_check_paddle,
-        measured=True,
     ),
     TowerPlace(
         name="Qwen3-VL",

@@ -36,8 +36,6 @@ TOWER_BYTES: Mapping[str, int] = MappingProxyType(
         "Qwen/Qwen3-VL-Embedding-2B": 369_000_000,
     }
 )
-# whose servers' gain was measured, too (vllm_plugin/places.py)
-AUTO_TOWERS = ("zai-org/GLM-OCR", "PaddlePaddle/PaddleOCR-VL-1.5")
 ACTIVATION_WIDTH = 1_536  # GLM-OCR's; a wider model's activations are wider
 LAYOUT_BYTES_A_PAGE = 6_100_000_000 // 64  # PP-DocLayoutV3, 64 pages of 300 dpi, measured on an H200
 LAYOUT_BATCH = 16
@@ -213,9 +211,7 @@ def memory_of_card(memory_gb: float, preset: str) -> int:
 
 def _tower(model: str, vision: str, card_bytes: int) -> int:
     """What the graphs of our vision tower take; vLLM's own tower has none."""
-    if vision == "plain" or card_bytes < MIN_TOWER_CARD or (vision == "auto" and model not in AUTO_TOWERS):
-        return 0
-    return TOWER_BYTES.get(model, 0)
+    return 0 if vision == "plain" or card_bytes < MIN_TOWER_CARD else TOWER_BYTES.get(model, 0)
 
 
 def _flags(command: Sequence[str]) -> dict[str, str]:
