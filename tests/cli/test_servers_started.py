@@ -19,8 +19,10 @@ from penstock.cli.app import app
 from penstock.page import Page
 from penstock.passes.service import served_options
 from penstock.serve.reading.service import Service
+from penstock.store import manifest
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
+from penstock.testing.fake_recipe import fake
 from tests.support.stand_in_machine import Machine, Started, planned
 from tests.support.waiting import wait_until
 
@@ -254,6 +256,7 @@ def test_the_pipelines_embedder_gets_the_card_and_its_numbers(
     writer = ShardWriter(tmp_path / "out", PAGES)
     writer.add(Page(id="a/00000", uri="a.pdf", document="a.pdf", width=10, height=10, markdown="words"))
     writer.commit()
+    manifest.write(tmp_path / "out", fake())
     where = ["--output-dir", str(tmp_path / "out"), "--data-dir", str(tmp_path)]
     said = told(["run", "pages", "nothing.pdf", *where, "--recipe", "glm-ocr", "--step", "embed"])
     [started] = machine.started()

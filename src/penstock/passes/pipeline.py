@@ -12,6 +12,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import cached_property
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from penstock.engines.embed.embedder import open_embedder
 from penstock.engines.vllm.early_server import EarlyServer
 from penstock.engines.vllm.embedding_presets import MODEL as EMBEDDING_MODEL
 from penstock.engines.vllm.memory_budget import LAYOUT_BATCH
-from penstock.engines.vllm.presets import cards, free_memory
+from penstock.engines.vllm.presets import Card, cards, free_memory
 from penstock.engines.vllm.server_plan import ServerChoice, embedding_server, reading_servers, sharing_card
 from penstock.errors import UsageError
 from penstock.executors import make_executor
@@ -80,11 +81,16 @@ class Pipeline:
         self._showing = showing
         recipe, self._why = options.recipe, ""
         if not recipe:
-            recipe, self._why = default_recipe(Out(options.out), cards())
+            recipe, self._why = default_recipe(Out(options.out), self._cards)
         self._models = models_of(recipe, options.settings)
         refuse_useless(options, self._models)
         self._steps: tuple[str, ...] = STEPS
         self._embedder = EarlyServer(self._embedding_server, self._sharing_embedder)  # begins if it is ours
+
+    @cached_property
+    def _cards(self) -> list[Card]:
+        """The GPUs of this machine. nvidia-smi takes seconds on some machines."""
+        return cards()
 
     def run(self, steps: tuple[str, ...]) -> Iterator[str]:
         self._steps = steps
@@ -130,7 +136,7 @@ class Pipeline:
             hub.check_token(options.token)
         self._meet_embedder()
         free = free_bytes(options.out)
-        return f"recipe {self._models.name}, {started_in_words(chosen)}, {file_size(free)} free"
+        return f"recipe {self._models.name}, {started_in_words(chosen, self._cards)}, {file_size(free)} free"
 
     def _steps_at_work(self) -> list[str]:
         """Returns the steps that will need packages of their own: not those with nothing to do."""
@@ -186,7 +192,7 @@ class Pipeline:
         options = self.options
         return reading_servers(
             recogniser_of(self._plan()),
-            cards(),
+            self._cards,
             model=options.ocr_model,
             preset_name=options.preset,
             dtype=options.ocr_dtype,
@@ -277,8 +283,8 @@ class Pipeline:
             precision=options.precision,
             settings=settings,
         )
-        with closing(self._embedder):
-            self.state.embedded = embed_out(options.out, chosen, self._showing, self._await_embedder)
+        self.state.embedded = embed_out(options.out, chosen, self._showing, self._await_embedder)
+        self._embedder.end()  # it takes seconds to give the card back, and the index needs no card
         return self.state.embedded.sentence()
 
     def _await_embedder(self) -> None:
@@ -287,7 +293,7 @@ class Pipeline:
 
     def _sharing_embedder(self) -> ServerChoice | None:
         """Returns the server that embeds while others read; None where the card has no room for both."""
-        options, found = self.options, cards()
+        options, found = self.options, self._cards
         shares_given = options.gpu_mem_util is not None  # of all servers together
         reads_here = not self._models.read_by_server  # in this process, on the same card
         if not found or reads_here or shares_given or (options.batch_size or 0) > LAYOUT_BATCH:
@@ -298,7 +304,7 @@ class Pipeline:
     def _embedding_server(self) -> ServerChoice:
         options = self.options
         model = options.embedding_model or EMBEDDING_MODEL
-        card = next(iter(cards()), None)
+        card = next(iter(self._cards), None)
         memory, preset = options.gpu_mem_util, options.preset
         return embedding_server(model, card, preset_name=preset, memory=memory, vision=options.vision)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from penstock.choices import check_choice
 from penstock.engines.vllm.plugin import check_vision
-from penstock.engines.vllm.presets import Card, cards
+from penstock.engines.vllm.presets import Card
 from penstock.engines.vllm.server import find_vllm
 from penstock.engines.vllm.server_plan import ServerChoice, check_dtype
 from penstock.engines.weights.hub_cache import snapshot_of
@@ -162,10 +162,10 @@ def cards_in_words(found: Sequence[Card]) -> str:
     return ", ".join(f"{count} x {name}" for count, name in zip(counts, names, strict=True)) or "no GPU"
 
 
-def started_in_words(chosen: Sequence[ServerChoice]) -> str:
+def started_in_words(chosen: Sequence[ServerChoice], found: Sequence[Card]) -> str:
     """'vLLM with preset b200 on 1 x NVIDIA B200', and which weights have to be downloaded first."""
     if not chosen:
         return "no model server is to be started"
     absent = [choice.model for choice in chosen if not is_downloaded(choice.model)]
     first = f", downloads {' and '.join(absent)} first" if absent else ""
-    return f"vLLM with preset {chosen[0].preset.name} on {cards_in_words(cards())}{first}"
+    return f"vLLM with preset {chosen[0].preset.name} on {cards_in_words(found)}{first}"

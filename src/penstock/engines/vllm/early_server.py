@@ -34,6 +34,7 @@ class EarlyServer:
         self._lock = threading.RLock()
         self._port = 0
         self._starting: StartingServers | None = None
+        self._ending: threading.Thread | None = None
         self._is_looked_for = self._is_early = self._is_closed = False
 
     @property
@@ -78,12 +79,18 @@ class EarlyServer:
             self.begin()
             self._await()
 
-    def close(self) -> None:
+    def end(self) -> None:
+        """Begins to end it; `close` waits until it has."""
         with self._lock:
             self._is_closed = True
-            starting = self._starting
-        if starting is not None:
-            starting.close()
+            if self._starting is not None and self._ending is None:
+                self._ending = threading.Thread(target=self._starting.close, name="server-end", daemon=True)
+                self._ending.start()
+
+    def close(self) -> None:
+        self.end()
+        if self._ending is not None:
+            self._ending.join()
 
     def _await(self) -> None:
         if self._starting is None:
