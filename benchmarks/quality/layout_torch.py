@@ -40,7 +40,7 @@ SOURCES = (
     "omnidocbench_demo/images", "devset/austrian_newspapers", "devset/degraded_korean",
     "devset/docbank_papers", "devset/ehri_typewritten", "devset/ndl_docl_japanese",
     "devset/ocrd_gt_structure_text", "devset/publaynet_examples", "devset/receipts_de",
-    "devset/tapuscorpus_typewritten_fr",
+    "devset/tapuscorpus_typewritten_fr", "devset/cremma_handwriting_fr", "sroie_sample/img",
 )  # fmt: skip
 SIZE = 800
 THRESHOLD = 0.3

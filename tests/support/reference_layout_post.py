@@ -154,11 +154,11 @@ def votes_order(logits: list[list[float]]) -> list[int]:
     from math import exp
 
     count = len(logits)
-    sure = [[1 / (1 + exp(-logits[i][j])) if i < j else 0.0 for j in range(count)] for i in range(count)]
-    votes = [
-        sum(sure[i][j] for i in range(j)) + sum(1 - sure[j][k] for k in range(j + 1, count))
-        for j in range(count)
-    ]
+
+    def before(i: int, j: int) -> float:
+        return 1 / (1 + exp(logits[j][i] - logits[i][j]))
+
+    votes = [sum(before(i, j) for i in range(count) if i != j) for j in range(count)]
     ranked = sorted(range(count), key=lambda j: votes[j])
     return [ranked.index(j) for j in range(count)]
 

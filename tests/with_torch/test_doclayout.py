@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import cv2
@@ -102,6 +103,22 @@ def net_of(model: object, dtype: object = torch.float32) -> LayoutNet:
     return LayoutNet(copy.deepcopy(model), SIDE, "cpu", dtype)
 
 
+@contextmanager
+def pairs_of(model: object) -> Iterator[list[object]]:
+    """What the plain model's heads say of every pair, also those that it masks itself."""
+    said: list[object] = []
+
+    def listen(pointer: object, spoken: tuple[object]) -> None:
+        queries, keys = pointer.dense(spoken[0]).unflatten(-1, (2, -1)).unbind(-2)
+        said.append(queries @ keys.transpose(-2, -1) / pointer.head_size**0.5)
+
+    handle = model.model.decoder_global_pointer.register_forward_pre_hook(listen)
+    try:
+        yield said
+    finally:
+        handle.remove()
+
+
 def page(seed: int, width: int = 310, height: int = 440) -> np.ndarray:
     dice = np.random.default_rng(seed)
     coarse = dice.integers(0, 256, (height // 8, width // 8, 3), dtype=np.uint8)
@@ -110,7 +127,7 @@ def page(seed: int, width: int = 310, height: int = 440) -> np.ndarray:
 
 def test_rows_equal_the_plain_model(model: object) -> None:
     pixels = torch.rand(2, 3, SIDE, SIDE, generator=torch.Generator().manual_seed(3))
-    with torch.inference_mode():
+    with torch.inference_mode(), pairs_of(model) as pairs:
         plain, ours = model(pixels), net_of(model)(pixels)
     scores, index = torch.sigmoid(plain.logits).flatten(1).topk(plain.logits.shape[1])
     assert torch.allclose(ours.rows[..., 0], scores, atol=1e-4)
@@ -122,7 +139,9 @@ def test_rows_equal_the_plain_model(model: object) -> None:
         1, query[..., None].expand(-1, -1, 4)
     )
     assert torch.allclose(ours.rows[..., 4:], corners, atol=1e-4)
-    assert torch.equal(ours.rows[..., 3].long(), places(plain.order_logits).gather(1, query))
+    assert torch.equal(ours.rows[..., 3].long(), places(pairs[-1]).gather(1, query))
+    above = torch.ones_like(pairs[-1]).triu(1).bool()
+    assert torch.equal(pairs[-1][above], plain.order_logits[above])
     assert corners.std() > 0.05, "weights so tame that the test would not notice"
 
 
@@ -153,6 +172,16 @@ def test_half_precision_gives_float32_rows_and_boxes_finer_than_bfloat16(model: 
 def test_reading_order_is_by_votes() -> None:
     logits = torch.randn(2, 9, 9, generator=torch.Generator().manual_seed(6)) * 3
     assert places(logits).tolist() == [reference.votes_order(one.tolist()) for one in logits]
+
+
+def test_the_numbers_of_queries_do_not_change_their_order() -> None:
+    dice = torch.Generator().manual_seed(7)
+    logits, mixed = torch.randn(1, 40, 40, generator=dice) * 3, torch.randperm(40, generator=dice)
+    assert torch.equal(places(logits[:, mixed][:, :, mixed]), places(logits)[:, mixed])
+
+
+def test_of_queries_with_equal_votes_the_lower_number_is_read_first() -> None:
+    assert places(torch.zeros(1, 300, 300)).tolist() == [list(range(300))]
 
 
 def test_boxes_of_masks_hug_what_is_positive() -> None:

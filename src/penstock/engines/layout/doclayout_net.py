@@ -53,8 +53,8 @@ class LayoutNet:
         hidden, boxes = self._decode(chosen, memory, features)
         spoken = self._core.decoder_norm(hidden)
         logits = self._core.decoder.class_embed(spoken).float()
-        pairs = self._core.decoder_global_pointer(self._core.decoder_order_head[-1](spoken)).float()
-        return Output(_rows(logits, boxes, places(pairs)), self._core.mask_query_head(spoken), features)
+        rows = _rows(logits, boxes, places(self._pairs(spoken)))
+        return Output(rows, self._core.mask_query_head(spoken), features)
 
     def _encode(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
         """All positions of all levels as one sequence, and the map that masks are made from."""
@@ -84,6 +84,16 @@ class LayoutNet:
             hidden = self._layer(layer, hidden, position, boxes, memory)
             boxes = torch.sigmoid(core.decoder.bbox_embed(hidden.float()) + _logit(boxes))
         return hidden, boxes
+
+    def _pairs(self, spoken: Tensor) -> Tensor:
+        """Logits that query i is read before query j, for every i and j, in float32.
+
+        The library's own module gives only those of i < j.
+        """
+        pointer = self._core.decoder_global_pointer
+        told = pointer.dense(self._core.decoder_order_head[-1](spoken)).float()
+        first, second = told.unflatten(-1, (2, pointer.head_size)).unbind(-2)
+        return first @ second.transpose(1, 2) / math.sqrt(pointer.head_size)
 
     def _position(self, boxes: Tensor, dtype: Any) -> Tensor:
         """What tells the layers where a box is: read in float32, since coordinates need it."""
@@ -188,14 +198,15 @@ def _span(flags: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def places(pairs: Tensor) -> Tensor:
-    """The place of each query in reading order, from (pages, n, n) logits that i is read before j, i < j.
+    """The place of each query in reading order, from (pages, n, n) logits that i is read before j.
 
-    Every pair votes, kept queries or not, as the model was published; who has the fewest expected
-    predecessors is read first.
+    What is said of i and j is weighed against what is said of j and i, as in the publisher's own export:
+    with one of the two alone the order would hang on the numbers of the queries, which rounding changes.
+    Every pair votes, kept queries or not; who has the fewest expected predecessors is read first, of equals
+    the one with the lower number.
     """
-    before = torch.sigmoid(pairs)
-    votes = before.triu(1).sum(1) + (1 - before).triu(1).sum(2)
-    return votes.argsort(1).argsort(1)
+    votes = torch.sigmoid(pairs - pairs.transpose(1, 2)).sum(1)
+    return votes.argsort(dim=1, stable=True).argsort(1)
 
 
 def _rows(logits: Tensor, boxes: Tensor, order: Tensor) -> Tensor:
