@@ -91,8 +91,8 @@ class LayoutNet:
         The library's own module gives only those of i < j.
         """
         pointer = self._core.decoder_global_pointer
-        told = pointer.dense(self._core.decoder_order_head[-1](spoken)).float()
-        first, second = told.unflatten(-1, (2, pointer.head_size)).unbind(-2)
+        both = pointer.dense(self._core.decoder_order_head[-1](spoken)).float()
+        first, second = both.unflatten(-1, (2, pointer.head_size)).unbind(-2)
         return first @ second.transpose(1, 2) / math.sqrt(pointer.head_size)
 
     def _position(self, boxes: Tensor, dtype: Any) -> Tensor:
