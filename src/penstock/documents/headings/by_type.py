@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from penstock.box import Box, Pixels, enclosing
-from penstock.documents.headings.score import ALL, HeadingScore, TextRun, bold_share
+from penstock.documents.headings.score import ALL, TextRun, WeighedLines, bold_share
 from penstock.documents.layout.labels import NUMBERED, PageFacts
 from penstock.documents.text.blocks import Fragment, body_type, fragment
 from penstock.documents.text.code import is_code
@@ -46,7 +46,7 @@ def corrected_headings(
 
 def weighed_runs(
     regions: Sequence[WithWords], unlined: Set[str], width: float, height: float, pixels: Pixels | None
-) -> tuple[list[tuple[TextRun, ...]], HeadingScore]:
+) -> tuple[list[tuple[TextRun, ...]], WeighedLines]:
     """Returns each region's runs of lines that may be headings, and what weighs them beside the whole page.
 
     The words of `unlined` regions do not say what type the page is set in, unless there are few others.
@@ -57,7 +57,7 @@ def weighed_runs(
     runs = [_runs(region, own) if region.label in MAY_HEAD else () for region, own in regions]
     others = [region.box for region, _ in regions if region.label in unlined]
     facts = page_facts(words, width, height)
-    return runs, HeadingScore([run for own in runs for run in own], others, facts, pixels)
+    return runs, WeighedLines([run for own in runs for run in own], others, facts, pixels)
 
 
 def page_facts(words: Sequence[Word], width: float, height: float) -> PageFacts:
@@ -95,7 +95,7 @@ def _is_bold(line: Fragment) -> bool:
     return bold_share(line.words) >= ALL
 
 
-def _parts(whole: WithWords, runs: Sequence[TextRun], score: HeadingScore) -> list[WithWords]:
+def _parts(whole: WithWords, runs: Sequence[TextRun], score: WeighedLines) -> list[WithWords]:
     """Returns the region as runs of headings and of text; each heading is one."""
     region, words = whole
     told = [score.is_heading(run) for run in runs]

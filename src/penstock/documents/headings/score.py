@@ -84,7 +84,7 @@ class TextRun:
         return [word for line in self.lines for word in line.words]
 
 
-class HeadingScore:
+class WeighedLines:
     """Tells headings among the runs of one page. `others` are boxes of pictures, tables and formulas."""
 
     def __init__(
