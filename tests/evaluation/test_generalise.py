@@ -64,6 +64,7 @@ def test_a_heading_too_many_costs_precision_and_a_table_that_is_none_is_counted(
     assert scores.source_score("heading precision", [found]) == 0.5
     assert found.values["values"] == 1.0
     assert scores.count_headings((), "## NOTE") == scores.Headings(0, 1, 0)
+    assert scores.count_headings((), "```\n# a remark in code\n```") == scores.Headings(0, 0, 0)
 
 
 def test_sources_count_alike_however_many_pages_they_have() -> None:

@@ -47,6 +47,7 @@ ALIKE = 80.0  # of 100: below it a heading is another heading
 UPRIGHT = 0.5
 OVERLAP = 0.5
 _HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.MULTILINE)
+_CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # in which # begins a remark
 # letters that older print has, as they are read today
 _MODERN = {"ſ": "s", "ꝛ": "r", "aͤ": "ä", "oͤ": "ö", "uͤ": "ü", "ꝑ": "p"}
 _OFFICIAL = {"text_edit": "text", "table_teds": "tables", "formula_edit": "formulas"}
@@ -137,7 +138,7 @@ def _folded(text: str) -> str:
 
 def count_headings(truth: Sequence[str], markdown: str) -> Headings:
     wanted = [letters_of(modern(text)) for text in truth]
-    given = [text for heading in _HEADING.findall(markdown) if (text := letters_of(heading))]
+    given = [text for heading in _HEADING.findall(_CODE.sub("", markdown)) if (text := letters_of(heading))]
     return Headings(_matched(wanted, given, fuzz.ratio, ALIKE), len(given), len(wanted))
 
 

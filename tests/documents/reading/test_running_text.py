@@ -48,6 +48,25 @@ def test_sentences_in_a_picture_are_read_and_a_diagrams_words_stay() -> None:
         assert not is_scan_of_text(slide, words, PAGE)
 
 
+def test_headings_with_a_rule_under_each_are_no_table() -> None:
+    table = Region(label="table", box=(50, 50, 950, 700))
+    words = [word for n in range(5) for word in row(100 + 100 * n, "the", "first", "mill")]
+    [draft] = give_words(replace(PAGE, regions=(table,)), words)
+    assert draft.region.label == "text"
+    cells = [
+        word for n in range(5) for word in row(100 + 100 * n, "mill") + row(100 + 100 * n, "7", left=700)
+    ]
+    assert [one.region.label for one in give_words(replace(PAGE, regions=(table,)), cells)] == ["table"]
+
+
+def test_columns_of_full_lines_are_no_table_and_each_is_a_text() -> None:
+    table = Region(label="table", box=(50, 50, 950, 1350))
+    lines = [row(100 + 30 * n, *["wheel"] * 4, left=left) for n in range(20) for left in (100, 540)]
+    drafts = give_words(replace(PAGE, regions=(table,)), [word for line in lines for word in line])
+    assert [draft.region.label for draft in drafts] == ["text", "text"]
+    assert [len(draft.words) for draft in drafts] == [80, 80]
+
+
 def test_a_receipt_on_a_table_is_no_picture_and_a_diagram_is() -> None:
     receipt = Region(label="image", box=(300, 200, 600, 1200))
     lines = [(310.0, 210.0 + 40 * n, 590.0, 240.0 + 40 * n) for n in range(24)]

@@ -1,8 +1,7 @@
-"""Finds headings by their type, where a layout model called them text or a running header.
+"""Finds headings among the lines of a text layer, whatever region a layout model drew around them.
 
-A heading is set larger or bolder than the page's running text. Lines of such type at the start or in the
-middle of a text region are cut out of it. What begins with a bullet, or is a sentence in the body's own
-type, is no heading whatever the model says. For words of a text layer; lines read by OCR tell no type.
+A heading is cut out of the text that it stands in, and what the model took for one may be text. Its lines are
+weighed beside the whole page (score.py). Lines read by OCR tell no type: by_wording.py is for them.
 """
 
 from __future__ import annotations
@@ -10,85 +9,55 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from itertools import groupby, pairwise
+from itertools import groupby
 
-from penstock.box import Box, enclosing
-from penstock.documents.layout.labels import (
-    CAPTION,
-    HEADING_SIZE,
-    MAX_CAPTION,
-    NOTE_SIZE,
-    NUMBERED,
-    SECTION_NAME,
-    PageFacts,
-    heading_by_type,
-)
-from penstock.documents.text.blocks import Fragment, TextBlock, body_type, fragment, text_block
+from penstock.box import Box, Pixels, enclosing
+from penstock.documents.headings.score import ALL, TextRun, WeighedLines, bold_share
+from penstock.documents.layout.labels import NUMBERED, PageFacts
+from penstock.documents.text.blocks import Fragment, body_type, fragment
 from penstock.documents.text.code import is_code
 from penstock.documents.text.lines import around, rows_of_words
+from penstock.documents.text.runs import runs_of
 from penstock.region import HEADING_LABELS, Region, Word
 
-MAY_HEAD = frozenset({"text", "header", "reference_content"})  # what the model calls headings that it misses
+# what a layout model may call a heading, or the text that a heading stands in
+MAY_HEAD = HEADING_LABELS | {"text", "header", "footer", "reference_content", "figure_title"}
+MAY_BE_CODE = frozenset({"text", "header", "reference_content"})
 SMALL_BODY = 1 / 60  # of the page's height: larger type is a title, however common
-LARGE_HEADER = 1.15  # times the body's type: running headers are smaller
 ENOUGH = 300  # letters outside of tables that tell the body's type; fewer may be headings alone
-BOLD_BODY = 0.4  # of a page's letters: where so many are bold, bold tells nothing
-NEXT_LINE = 0.5  # of the size: white between two parts of one heading
+NEXT_LINE = 0.6  # of the size: white between two lines of one heading
 SAME_SIZE = 0.04  # share by which sizes differ within one type
-BULLET = re.compile(r"^[•‣◦▪■□◆◇○●▶►➢✓✔※∙◾▷·]|^[-–—*]\s")
+NUMBER_REACH = 3.0  # of the size: white between a chapter's number and its name
+CHAPTER_NUMBER = re.compile(r"[^\W\d_]{2,}\s+(?:\d{1,3}|[IVX]{1,5}|[A-Z])[.:]?")
 
 WithWords = tuple[Region, tuple[Word, ...]]  # a region and the words of the layer that it holds
 
 
 def corrected_headings(
-    regions: Sequence[WithWords], unlined: Set[str], width: float, height: float
+    regions: Sequence[WithWords], unlined: Set[str], width: float, height: float, pixels: Pixels | None
 ) -> list[WithWords]:
-    """Returns the regions with their words, headings cut out of the text where they stand in it.
+    """Returns the regions with their words, headings cut out of the text where they stand in it."""
+    texts = [(_as_code(region, words), words) for region, words in regions]
+    runs, score = weighed_runs(texts, unlined, width, height, pixels)
+    return joined_headings(
+        [part for each, own in zip(texts, runs, strict=True) for part in _parts(each, own, score)]
+    )
+
+
+def weighed_runs(
+    regions: Sequence[WithWords], unlined: Set[str], width: float, height: float, pixels: Pixels | None
+) -> tuple[list[tuple[TextRun, ...]], WeighedLines]:
+    """Returns each region's runs of lines that may be headings, and what weighs them beside the whole page.
 
     The words of `unlined` regions do not say what type the page is set in, unless there are few others.
     """
     words = [word for region, own in regions if region.label not in unlined for word in own]
     if sum(len(word.text) for word in words) < ENOUGH:
         words = [word for _, own in regions for word in own]
-    facts, bold_tells = page_facts(words, width, height), not is_mostly_bold(words)
-    return joined_headings([part for each in regions for part in _parts(*each, facts, bold_tells)])
-
-
-def joined_headings(parts: Sequence[WithWords]) -> list[WithWords]:
-    """Returns the parts, a heading that a network saw line by line as one."""
-    found: list[WithWords] = []
-    for region, words in parts:
-        if found and _goes_on(found[-1], (region, words)):
-            above, own = found[-1]
-            box = enclosing([above.box, region.box])
-            found[-1] = (replace(above, box=box, crop=None), (*own, *words))
-        else:
-            found.append((region, words))
-    return found
-
-
-def _goes_on(above: WithWords, below: WithWords) -> bool:
-    """Whether a heading is the next line of the one before: in its type, right under it, with no number."""
-    if not {above[0].label, below[0].label} <= HEADING_LABELS or not (above[1] and below[1]):
-        return False
-    last, first = fragment(rows_of_words(above[1])[-1]), fragment(rows_of_words(below[1])[0])
-    alike = abs(last.size - first.size) <= SAME_SIZE * first.size and last.font == first.font
-    white = max(first.box[0] - last.box[2], last.box[0] - first.box[2], first.box[1] - last.box[3])
-    follows = first.box[1] >= last.box[1] and white < NEXT_LINE * first.size
-    return alike and follows and NUMBERED.match(first.text) is None
-
-
-def _parts(region: Region, words: tuple[Word, ...], page: PageFacts, bold_tells: bool) -> list[WithWords]:
-    region = replace(region, label=label_by_type(region, words, page, bold_tells))
-    parts = split_by_type(words, page, bold_tells) if region.label == "text" else []
-    if len(parts) < 2 or region.content is not None:
-        return [(region, words)]
-    return [_part(region, own, heads) for heads, own in parts]
-
-
-def _part(region: Region, words: Sequence[Word], heads: bool) -> WithWords:
-    label = "paragraph_title" if heads else region.label
-    return replace(region, label=label, box=box_of_part(region.box, words), crop=None), tuple(words)
+    runs = [_runs(region, own) if region.label in MAY_HEAD else () for region, own in regions]
+    others = [region.box for region, _ in regions if region.label in unlined]
+    facts = page_facts(words, width, height)
+    return runs, WeighedLines([run for own in runs for run in own], others, facts, pixels)
 
 
 def page_facts(words: Sequence[Word], width: float, height: float) -> PageFacts:
@@ -99,83 +68,87 @@ def page_facts(words: Sequence[Word], width: float, height: float) -> PageFacts:
     )
 
 
-def is_mostly_bold(words: Sequence[Word]) -> bool:
-    total = sum(len(word.text) for word in words)
-    return sum(len(word.text) for word in words if word.bold) > BOLD_BODY * total
+def _as_code(region: Region, words: Sequence[Word]) -> Region:
+    is_typed = region.label in MAY_BE_CODE and bool(words) and is_code(words, len(rows_of_words(words)))
+    return replace(region, label="algorithm") if is_typed else region
 
 
-def label_by_type(region: Region, words: Sequence[Word], page: PageFacts, bold_tells: bool) -> str:
-    """The region's label, corrected by its words: a heading that the model missed, or one that is none."""
-    if not words:
-        return region.label
-    block = text_block([fragment(row) for row in rows_of_words(words)])
-    if region.label in MAY_HEAD and is_code(words, len(block.lines)):
-        return "algorithm"
-    if region.label in HEADING_LABELS:
-        return "text" if _is_no_heading(block, page) else region.label
-    if region.label not in MAY_HEAD or not is_heading(block, page, bold_tells):
-        return region.label
-    # the bold name of a chapter may run at the top of every page
-    if region.label == "header" and block.size < LARGE_HEADER * page.body:
-        return region.label
-    return "paragraph_title"
-
-
-def is_heading(block: TextBlock, page: PageFacts, bold_tells: bool) -> bool:
-    text = block.text
-    if BULLET.match(text) or "://" in text or (CAPTION.match(text) and len(text) <= MAX_CAPTION):
-        return False
-    told = block if bold_tells else replace(block, bold=False)
-    return heading_by_type(told, text.rstrip("?!"), page) is not None
-
-
-def _is_no_heading(block: TextBlock, page: PageFacts) -> bool:
-    """Whether the model took an item of a list, or a line in the body's own type, for a heading.
-
-    Such a line is a heading only if its words say so: a number, the name of a section, capitals.
-    """
-    text = block.text
-    if BULLET.match(text):
-        return True
-    plain = not block.bold and block.size <= (1 + SAME_SIZE) * page.body and block.font == page.font
-    small = block.size < NOTE_SIZE * page.body
-    return (plain or small) and not (NUMBERED.match(text) or SECTION_NAME.match(text) or text.isupper())
-
-
-def split_by_type(words: Sequence[Word], page: PageFacts, bold_tells: bool) -> list[tuple[bool, list[Word]]]:
-    """Returns the words of a text region as runs of lines, and of each whether it is a heading.
-
-    One run where no heading stands in the region.
-    """
+def _runs(region: Region, words: Sequence[Word]) -> tuple[TextRun, ...]:
     lines = [fragment(row) for row in rows_of_words(words)]
-    runs = [list(run) for _, run in groupby(lines, key=lambda line: _style(line, page, bold_tells))]
-    told = [
-        is_heading(text_block(run), page, bold_tells) and _stands_out(run, page, bold_tells) for run in runs
-    ]
-    if not any(told) or all(told):
-        return [(False, list(words))]
-    found: list[tuple[bool, list[Word]]] = []
-    for heads, run in zip(told, runs, strict=True):
-        own = [word for line in run for word in line.words]
-        if found and not heads and not found[-1][0]:
-            found[-1][1].extend(own)
-        else:
-            found.append((heads, own))
+    return tuple(TextRun(tuple(run), region.label) for run in runs_of(lines, _is_next))
+
+
+def _is_next(run: Sequence[Fragment], line: Fragment) -> bool:
+    """Whether a line goes on in the type of the lines above it."""
+    return _follows(run[-1], line) and _is_bold(run[-1]) == _is_bold(line)
+
+
+def _follows(last: Fragment, line: Fragment) -> bool:
+    """Whether a line stands right under another of its size, with no number of its own."""
+    alike = abs(last.size - line.size) <= SAME_SIZE * line.size
+    white = max(line.box[0] - last.box[2], last.box[0] - line.box[2], line.box[1] - last.box[3])
+    is_under = line.box[1] >= last.box[1] and white < NEXT_LINE * line.size
+    return alike and is_under and NUMBERED.match(line.text) is None
+
+
+def _is_bold(line: Fragment) -> bool:
+    return bold_share(line.words) >= ALL
+
+
+def _parts(whole: WithWords, runs: Sequence[TextRun], score: WeighedLines) -> list[WithWords]:
+    """Returns the region as runs of headings and of text; each heading is one."""
+    region, words = whole
+    told = [score.is_heading(run) for run in runs]
+    if region.content is not None or not any(told) or (all(told) and len(told) == 1):
+        return [(_labelled(region, any(told), bool(runs)), words)]
+    found: list[WithWords] = []
+    for heads, group in groupby(zip(told, runs, strict=True), key=lambda pair: pair[0]):
+        own = [run.words for _, run in group]
+        for part in own if heads else [[word for run in own for word in run]]:
+            box = box_of_part(region.box, part)
+            found.append((replace(_labelled(region, heads, True), box=box, crop=None), tuple(part)))
     return found
 
 
-def _style(line: Fragment, page: PageFacts, bold_tells: bool) -> tuple[bool, bool]:
-    return line.size >= HEADING_SIZE * page.body, bold_tells and line.bold
+def _labelled(region: Region, heads: bool, is_weighed: bool) -> Region:
+    if not is_weighed or heads == (region.label in HEADING_LABELS):
+        return region
+    label = "paragraph_title" if heads else "text"
+    return replace(region, label=label) if heads or region.label in HEADING_LABELS else region
 
 
-def _stands_out(run: Sequence[Fragment], page: PageFacts, bold_tells: bool) -> bool:
-    """Whether lines inside a text region are surely a heading: large or bold, and short of the line's end."""
-    large, bold = _style(run[0], page, bold_tells)
-    return (large or bold) and len(run) <= 2 and _is_level(run)
+def joined_headings(parts: Sequence[WithWords]) -> list[WithWords]:
+    """Returns the parts, the lines of a heading as one, a chapter's number with its name."""
+    heads = [part for part in parts if part[0].label in HEADING_LABELS and part[1]]
+    heads.sort(key=lambda part: part[0].box[1])
+    whole: dict[int, list[WithWords]] = {}  # by the first of them
+    for part in heads:
+        above = next((own for own in whole.values() if _goes_on(own[-1], part)), None)
+        if above is None:
+            whole[id(part)] = [part]
+        else:
+            above.append(part)
+    later = {id(part) for own in whole.values() for part in own[1:]}
+    return [_joined(whole.get(id(part), [part])) for part in parts if id(part) not in later]
 
 
-def _is_level(run: Sequence[Fragment]) -> bool:
-    return all(below.box[1] > above.box[1] for above, below in pairwise(run))
+def _joined(parts: Sequence[WithWords]) -> WithWords:
+    if len(parts) == 1:
+        return parts[0]
+    box = enclosing([region.box for region, _ in parts])
+    label = "doc_title" if any(region.label == "doc_title" for region, _ in parts) else "paragraph_title"
+    words = tuple(word for _, own in parts for word in own)
+    return replace(parts[0][0], label=label, box=box, crop=None), words
+
+
+def _goes_on(above: WithWords, below: WithWords) -> bool:
+    """Whether a heading is the next line of another, or the name of a chapter of which that is the number."""
+    rows = rows_of_words(above[1])
+    last, first = fragment(rows[-1]), fragment(rows_of_words(below[1])[0])
+    if len(rows) == 1 and CHAPTER_NUMBER.fullmatch(last.text):
+        is_near = 0 <= first.box[1] - last.box[3] < NUMBER_REACH * first.size
+        return is_near and first.box[0] < last.box[2] and last.box[0] < first.box[2]
+    return _follows(last, first) and last.font == first.font
 
 
 def box_of_part(region: Box, words: Sequence[Word]) -> Box:

@@ -35,9 +35,12 @@ _CAPITALS = re.compile(r"(?:[A-Z][A-Z'’]{0,13}[,:]?\s+|&\s+){1,11}[A-Z][A-Z'�
 _ENDS_SENTENCE = re.compile(r"[.!,;。！，；]$|다\.?$")
 # what stands over or beside a box; no section has such a name
 _NOTE = re.compile(
-    r"(?:note|warning|caution|tip|important|hinweis|achtung|warnung|vorsicht|wichtig|remarque|attention|avertissement"
-    r"|nota|aviso|advertencia|atención|atenção|attenzione|avviso|waarschuwing|opmerking|внимание|примечание"
-    r"|предупреждение|주의|경고|참고|알림|注意|警告|注|备注|備註|提示|メモ|注記|重要)\s?[:：!！.]?",
+    r"(?:\d\s)?(?:note|warning|caution|tip|important|hinweis|achtung|warnung|vorsicht|wichtig|remarque|attention|avertissement"
+    r"|nota|aviso|advertencia|atención|atenção|attenzione|avviso|avís|notă|atenție|waarschuwing|opmerking|uwaga|poznámka|varování"
+    r"|megjegyzés|figyelem|bemærk|advarsel|obs|varning|huomautus|varoitus|uyarı|catatan|perhatian|awas|peringatan"
+    r"|ghi chú|chú ý|cảnh báo|внимание|примечание|предупреждение|увага|примітка|σημείωση|προσοχή"
+    r"|ملاحظة|تنبيه|تحذير"
+    r"|주의|경고|참고|알림|注意|警告|注|备注|備註|提示|メモ|注記|重要)\s?[:：!！.]?(?:\s\d)?",
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"\S+@\S+\.\w+|(?:https?://|www\.)\S+")
@@ -51,6 +54,8 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
     text = (region.content or "").strip()
     if not _is_line(text) or region.label not in ("text", "header"):
         return False
+    if region.reader == "layer":
+        return region.label == "text" and _says_heading(text) and _heads(region, regions, height)
     if SECTION_NAME.match(text):
         return True
     if CAPTION.match(text) or LEADER.search(text) or _PAGE_AT_END.search(text):
@@ -64,6 +69,14 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
         return _heads(region, regions, height)
     is_item = in_body and _ITEM.match(text) is not None and _ASKS.search(text) is None
     return is_item and _heads(region, regions, height, no_item=True)
+
+
+def _says_heading(text: str) -> bool:
+    """Whether the words alone do, although the type of the layer's line was weighed and does not."""
+    if CAPTION.match(text) or LEADER.search(text) or _PAGE_AT_END.search(text):
+        return False
+    is_numbered = _NUMBER.match(text) is not None and _ENDS_SENTENCE.search(text) is None
+    return is_numbered or SECTION_NAME.match(text) is not None
 
 
 def is_no_heading_by_words(text: str) -> bool:

@@ -6,7 +6,7 @@ other. An experiment leaves some out by their names: `PageReading.without`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from penstock.box import enclosing
@@ -17,6 +17,7 @@ from penstock.documents.reading.running_text import (
     holds_sentences,
     is_framed_text,
     is_scan_of_text,
+    text_in_table,
     without_running_text,
 )
 from penstock.documents.reading.strays import UNLINED, adopted
@@ -31,7 +32,7 @@ from penstock.documents.tables.pictured import (
 )
 from penstock.documents.tables.word_columns import type_height
 from penstock.documents.text.code import is_typed
-from penstock.region import Region
+from penstock.region import Region, Word
 
 Correction = Callable[[PageReading], PageReading]
 
@@ -72,6 +73,15 @@ def unframe_text(reading: PageReading) -> PageReading:
     )
 
 
+def read_text_in_tables(reading: PageReading) -> PageReading:
+    """Running text that a model took for a table is text, each column a region of its own."""
+    drafts: list[Draft] = []
+    for draft in reading.drafts:
+        columns = text_in_table(draft.region, draft.words, reading.strokes)
+        drafts += [_as_text(draft.region, words) for words in columns] or [draft]
+    return replace(reading, drafts=tuple(drafts))
+
+
 def free_sentences(reading: PageReading) -> PageReading:
     """Sentences that lie in a picture belong beside it."""
     held = [holds_sentences(draft.region, draft.words) for draft in reading.drafts]
@@ -109,7 +119,8 @@ def join_code(reading: PageReading) -> PageReading:
 def correct_headings(reading: PageReading) -> PageReading:
     """Headings by the type of their words, cut out of the text where they stand in it."""
     pairs = [(draft.region, draft.words) for draft in reading.drafts]
-    found = corrected_headings(pairs, UNLINED, reading.page.width, reading.page.height)
+    page = reading.page
+    found = corrected_headings(pairs, UNLINED, page.width, page.height, page.pixels)
     return replace(reading, drafts=tuple(Draft(region, words) for region, words in found))
 
 
@@ -169,6 +180,11 @@ def _with_regions(reading: PageReading, mend: Callable[[Draft], Region]) -> Page
     return replace(reading, drafts=tuple(replace(draft, region=mend(draft)) for draft in reading.drafts))
 
 
+def _as_text(region: Region, words: Sequence[Word]) -> Draft:
+    box = enclosing([word.box for word in words])
+    return Draft(replace(region, label="text", box=box, crop=None, content=None, cells=()), tuple(words))
+
+
 def _widened(draft: Draft) -> Region:
     region, words = draft.region, draft.words
     if region.label in UNLINED or not words:
@@ -189,7 +205,13 @@ def _is_code_after(above: Draft, draft: Draft) -> bool:
 
 # on the regions of the model, once they have their words, and once every word has a region
 ON_REGIONS: tuple[Correction, ...] = (leave_out_scans_of_text, add_layer_tables)
-ON_WORDS: tuple[Correction, ...] = (unframe_text, free_sentences, adopt_strays, widen_to_words)
+ON_WORDS: tuple[Correction, ...] = (
+    unframe_text,
+    read_text_in_tables,
+    free_sentences,
+    adopt_strays,
+    widen_to_words,
+)
 ON_TYPE: tuple[Correction, ...] = (join_code, correct_headings)
 # once lines and tables are found on the picture, and once the lines are read
 ON_LINES: tuple[Correction, ...] = (

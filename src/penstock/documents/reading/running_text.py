@@ -6,14 +6,19 @@ page for a table with paragraphs in it. The words of the layer, or the places of
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from statistics import median
 
 from penstock.box import Box, area, enclosing, shared_area
 from penstock.documents.tables.find import shared_columns
-from penstock.documents.text.lines import rows_of
+from penstock.documents.tables.ruled import ruled_table
+from penstock.documents.tables.word_columns import type_height
+from penstock.documents.text.blocks import body_type, rows_of_fragments
+from penstock.documents.text.lines import around, rows_of, rows_of_words
 from penstock.documents.text.text_columns import text_columns
 from penstock.documents.text.text_layer import coverage, distribute, lines_from
 from penstock.page import Page
@@ -30,6 +35,8 @@ ALL_WORDS = 0.9  # of the ink of text in a frame, without the frame; its corners
 WIDE_LINE = 0.5  # of the width of a picture that has its words in the layer: a chart's are short
 WIDE_COLUMN = 0.3  # of a table's width: lines of a cell are shorter
 MIN_CELLS, MIN_ROWS = 4, 3  # of a table that stands among running text
+RIVER = 0.5  # of the type's size: white from top to bottom between two columns
+FULL_LINE = 0.7  # of a column's width, which half of the lines of running text reach
 FORMULA_SIGN = re.compile("[=<>+±×÷∑∏∫√≤≥≠≈∼∈→⇒^_|\\\\]")
 
 
@@ -85,6 +92,43 @@ def without_running_text(region: Region, lines: Sequence[Box], page: Page) -> li
     if region.label == "table":
         return _table_in(region, inside, share >= HUGE_SHARE)
     return [] if share >= HUGE_SHARE or _is_whole_text(region, inside, lines) else [region]
+
+
+def text_in_table(table: Region, words: Sequence[Word], strokes: Sequence[Box]) -> list[list[Word]]:
+    """The words of what was taken for a table but is text, by column; none where it is a table.
+
+    Such text has one line a row, as headings with a rule under each, or stands in long columns of full lines.
+    """
+    shown = [word for word in words if word.text.strip()]
+    if table.label != "table" or not shown:
+        return []
+    drawn = ruled_table(table.box, shown, strokes)
+    if drawn and any(cell.column for cell in drawn):
+        return []
+    em = body_type(shown)[0] or type_height(shown)
+    rows = rows_of_fragments(shown, em)
+    if len(rows) >= MIN_ROWS and all(len(row) == 1 for row in rows):
+        return [shown]
+    columns = _between_rivers(shown, RIVER * em)
+    return columns if len(columns) > 1 and all(map(_is_running_text, columns)) else []
+
+
+def _between_rivers(words: Sequence[Word], river: float) -> list[list[Word]]:
+    """The words of each column: no word reaches over the white between two."""
+    columns: list[list[Word]] = []
+    right = -math.inf
+    for word in sorted(words, key=lambda word: word.box[0]):
+        if word.box[0] > right + river:
+            columns.append([])
+        columns[-1].append(word)
+        right = max(right, word.box[2])
+    return columns
+
+
+def _is_running_text(column: Sequence[Word]) -> bool:
+    rows = [around(row) for row in rows_of_words(column)]
+    width = max(row[2] for row in rows) - min(row[0] for row in rows)
+    return len(rows) >= MANY_LINES and median(row[2] - row[0] for row in rows) >= FULL_LINE * width
 
 
 def _is_whole_text(picture: Region, inside: Sequence[Box], lines: Sequence[Box]) -> bool:
