@@ -1,11 +1,13 @@
 """How the built-in recipe reads pages that no rule was chosen by, beside those that rules were chosen by.
 
     python benchmarks/quality/generalise.py [DATA] [--pages 4] [--source NAME ...] [--half check]
+                                            [--tables]
                                             [--layout model] [--effort balanced]
 
 DATA holds `devset` (PENSTOCK_DATA). Each source is cut in two by document: rules are chosen on the tune half
 and believed on the check half. Each source counts alike, however many pages it has. `--pages` are of each
-half of each source, the same ones every time: a second run of a work folder only scores. Intervals are 95 %
+half of each source, the same ones every time: a second run of a work folder only scores. `--tables` leaves
+out the pages whose truth has no table. Intervals are 95 %
 bootstrap intervals over the pages of each source. The last line is JSON.
 """
 
@@ -23,7 +25,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.lib.common import DATA
 from benchmarks.quality.ground.reading import cpu_s_a_page, page_file, read_pages
-from benchmarks.quality.ground.sample import HALVES, Half, chosen
+from benchmarks.quality.ground.sample import HALVES, Half, Sample, chosen
 from benchmarks.quality.ground.scores import SCORES, Scored, mean_score, score, source_score
 from benchmarks.quality.ground.sources import SOURCES, listed
 
@@ -64,7 +66,7 @@ class Column:
 
 def read_and_score(given: argparse.Namespace, work: Path) -> tuple[Column, Column]:
     devset = given.data / "devset"
-    pages = [page for source in given.source for page in chosen(listed(devset, source), given.pages)]
+    pages = [page for source in given.source for page in chosen(_listed(devset, source, given), given.pages)]
     samples = [page for page in pages if given.half in ("both", page.half)]
     if not samples:
         raise SystemExit(
@@ -75,6 +77,11 @@ def read_and_score(given: argparse.Namespace, work: Path) -> tuple[Column, Colum
     scored = [score(sample, found.get(page_file(sample, work))) for sample in samples]
     tune, check = (_column(half, scored) for half in HALVES)
     return tune, check
+
+
+def _listed(devset: Path, source: str, given: argparse.Namespace) -> list[Sample]:
+    found = listed(devset, source)
+    return [page for page in found if any(e.html for e in page.truth().elements)] if given.tables else found
 
 
 def _column(half: Half, scored: Sequence[Scored]) -> Column:
@@ -138,6 +145,7 @@ def main() -> None:
     parser.add_argument("--source", nargs="*", default=list(SOURCES), choices=list(SOURCES), metavar="SOURCE")
     parser.add_argument("--half", choices=("both", *HALVES), default="both")
     parser.add_argument("--pages", type=int, default=4, help="of each half of each source")
+    parser.add_argument("--tables", action="store_true", help="only pages whose truth has a table")
     parser.add_argument("--out", type=Path, default=Path("build/generalise"))
     given = parser.parse_args()
     work = given.out / f"{given.layout}-{given.effort}"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from benchmarks.quality.generalise import Column, read_and_score, table
 from benchmarks.quality.ground import scores
+from benchmarks.quality.ground.latex_tabular import tabular_html
 from benchmarks.quality.ground.markdown_truth import read
 from benchmarks.quality.ground.reading import turned
 from benchmarks.quality.ground.sample import Sample, Truth, chosen
 from benchmarks.quality.ground.sources import SOURCES, listed
-from benchmarks.quality.ground.table_truth import tabular_html
 
 from penstock.page import Page
 
@@ -75,11 +75,19 @@ def test_sources_count_alike_however_many_pages_they_have() -> None:
     assert "| text | 2, 2 | 0.500 | 0.500 |" in "\n".join(table(column, column))
 
 
-def test_latex_tables_keep_their_spans_and_turned_pages_their_paper() -> None:
+def test_latex_tables_say_what_the_page_shows_and_turned_pages_their_paper() -> None:
     html = tabular_html(
         r"\begin{tabular}{ll}\toprule \multicolumn{2}{c}{\textbf{Both}} \\ a & 5\% \\ \end{tabular}"
     )
     assert html == '<table><tr><td colspan="2">Both</td></tr><tr><td>a</td><td>5%</td></tr></table>'
+    nested = tabular_html(
+        r"\begin{tabular}{l|c}\hline{$T_{end}$} & \makecell{two \\ lines} \\[2pt] % none"
+        "\n"
+        r"\multirow{2}*{a} & 1 \end{tabular}"
+    )
+    assert nested == (
+        '<table><tr><td>Tend</td><td>two lines</td></tr><tr><td rowspan="2">a</td><td>1</td></tr></table>'
+    )
     wide = turned(np.zeros((10, 30, 3), dtype=np.uint8), 90)
     assert wide.shape == (30, 10, 3) and (wide == 0).mean() > 0.9
 
@@ -96,7 +104,9 @@ def test_pages_that_no_rule_was_chosen_by_are_read_well_enough(shared_data: Path
 
 
 def arguments(data: Path, sources: list[str]) -> Namespace:
-    return Namespace(data=data, source=sources, half="check", pages=3, layout="model", effort="balanced")
+    return Namespace(
+        data=data, source=sources, half="check", pages=3, layout="model", effort="balanced", tables=False
+    )
 
 
 def test_every_source_of_the_data_has_pages_in_both_halves(shared_data: Path) -> None:

@@ -3,7 +3,8 @@
     text      edit distance of blocks by OmniDocBench v1.5's rules, of typewriting the whole page's
     letters   part of the true pairs of letters that were read, in any order
     known     part of the pairs of letters read that the page's source holds
-    tables    TEDS by the same rules; `false tables`: pages without a table on which one was found
+    tables    TEDS by the same rules, of all pages and by the rules that a page draws
+    false tables  pages without a table on which one was found
     headings  F1 and precision over a source's pages: texts that are at least 0.8 alike
     order     edit distance of the reading order; formulas: edit distance of displayed LaTeX
     korean    character error rate of whole pages without spaces
@@ -26,12 +27,14 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from benchmarks.quality.ground.sample import Sample, Truth
+from benchmarks.quality.ground.table_rules import ACROSS, BARE, RULED, kind_of_tables
 from penstock.box import Box
 from penstock.page import Page
 from penstock.scripts import has_hangul
 from penstock_eval.benchmarks.omnidocbench import page_values
 from penstock_eval.benchmarks.pages import composed, plain_text
 from penstock_eval.metrics.invented import letters_of
+from penstock_eval.metrics.pipe_tables import with_html_tables
 from penstock_eval.metrics.text import korean_error_rates, normalised_edit
 from penstock_eval.omnidocbench.page import score_page
 from penstock_eval.omnidocbench.protocols import V1_5
@@ -39,13 +42,15 @@ from penstock_eval.omnidocbench.truth import TruePage
 
 LESS_IS_BETTER = frozenset({"text", "order", "formulas", "korean", "false tables"})
 SCORES = (
-    "text", "letters", "known", "tables", "false tables", "headings", "heading precision", "order",
-    "formulas", "korean", "turned", "values", "boxes",
+    "text", "letters", "known", "tables", RULED, ACROSS, BARE, "false tables", "headings",
+    "heading precision", "order", "formulas", "korean", "turned", "values", "boxes",
 )  # fmt: skip
 Thing = TypeVar("Thing")
 ALIKE = 80.0  # of 100: below it a heading is another heading
 UPRIGHT = 0.5
 OVERLAP = 0.5
+_TABLE = re.compile(r"<table.*?</table>", re.DOTALL)
+_ESCAPED = re.compile(r"\\([^\w\s])")
 _HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)  # in which # begins a remark
 # letters that older print has, as they are read today
@@ -71,14 +76,26 @@ class Scored:
 
 def score(sample: Sample, page: Page | None) -> Scored:
     """Scores a page; one that could not be read counts as empty."""
-    truth, markdown = sample.truth(), modern(page.markdown if page else "")
+    truth, markdown = sample.truth(), modern(with_tables_spelled(page.markdown) if page else "")
     values = _of_blocks(truth, markdown) | _of_letters(truth, markdown)
+    if "tables" in values and (kind := kind_of_tables(sample)):
+        values[kind] = values["tables"]
     if truth.values:
         values["values"] = _values_found(truth.values, markdown)
     if truth.boxes:
         values["boxes"] = _boxes_found(truth.boxes, [r.box for r in page.regions] if page else [])
     found = None if truth.headings is None else count_headings(truth.headings, markdown)
     return Scored(sample, values, found)
+
+
+def with_tables_spelled(markdown: str) -> str:
+    """Returns Markdown with pipe tables as HTML: the official reading of pipes loses cells and marks."""
+    spelled = with_html_tables(markdown)
+    return spelled if spelled == markdown else _TABLE.sub(_without_escapes, spelled)
+
+
+def _without_escapes(found: re.Match[str]) -> str:
+    return _ESCAPED.sub(r"\1", found[0])
 
 
 def modern(text: str) -> str:
@@ -98,7 +115,7 @@ def _of_blocks(truth: Truth, markdown: str) -> dict[str, float]:
     if truth.ordered and "order_edit" in scored:
         values["order"] = scored["order_edit"]
     if truth.complete and not any(e.html for e in elements):
-        values["false tables"] = float("<table" in markdown or "\n|--" in markdown or "\n| --" in markdown)
+        values["false tables"] = float("<table" in markdown)
     text = " ".join(e.text for e in elements)
     if has_hangul(text):
         truths, said = [composed(text)], [composed(plain_text(markdown))]

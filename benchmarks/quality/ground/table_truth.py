@@ -11,20 +11,12 @@ from functools import partial
 from html import escape
 from pathlib import Path
 
+from benchmarks.quality.ground.latex_tabular import tabular_html
 from benchmarks.quality.ground.sample import Sample, Truth
 from penstock_eval.omnidocbench.truth import TrueElement
 
 # tests of these names turn an option on that changes what a cell holds
 _BY_OPTION = ("table_areas", "columns", "strip_text", "shift_text", "flag_size", "split_text", "copy_text")
-_ROW_END = re.compile(r"\\\\(?:\[[^\]]*\])?|\\tabularnewline")
-_RULES = re.compile(
-    r"\\(?:hline|toprule|midrule|bottomrule|addlinespace(?:\[[^\]]*\])?|cline\{[^}]*\}|cmidrule(?:\([^)]*\))?\{[^}]*\})"
-)
-_CELL_SPAN = re.compile(
-    r"^\\(multicolumn|multirow)\{(\d+)\}\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}\{(.*)\}$", re.DOTALL
-)
-_COMMAND = re.compile(r"\\(?:textbf|textit|textsc|emph|text|mathbf|mathrm|underline|texttt)\{([^{}]*)\}")
-_COLOUR = re.compile(r"\\(?:rowcolor|cellcolor|columncolor|color)(?:\[[^\]]*\])?\{[^}]*\}")
 
 
 def csv_tables(data: Path, source: str) -> Iterator[Sample]:
@@ -74,49 +66,3 @@ def _made(kind: str, data: str, rank: int) -> TrueElement:
     if kind == "display-formula":
         return TrueElement("equation_isolated", rank, latex=data)
     return TrueElement("text_block", rank, data)
-
-
-def tabular_html(latex: str) -> str:
-    """Returns a LaTeX tabular as HTML; cells keep their formulas as LaTeX."""
-    body = re.sub(
-        r"\\begin\{tabular[x*]?\}(?:\[[^\]]*\])?(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})*", "", latex, count=1
-    )
-    body = re.sub(r"\\end\{tabular[x*]?\}.*", "", body, flags=re.DOTALL)
-    rows: list[str] = []
-    covered: dict[int, int] = {}  # column: rows below that a cell above reaches into
-    for line in _ROW_END.split(_COLOUR.sub("", _RULES.sub("", body))):
-        if line.strip():
-            rows.append(_row(re.split(r"(?<!\\)&", line), covered))
-    return f"<table>{''.join(rows)}</table>"
-
-
-def _row(cells: list[str], covered: dict[int, int]) -> str:
-    written: list[str] = []
-    column = 0
-    for cell in cells:
-        text, across, down = _spans(cell.strip())
-        if covered.get(column, 0):
-            covered[column] -= 1
-        else:
-            marks = (f' colspan="{across}"' if across > 1 else "") + (
-                f' rowspan="{down}"' if down > 1 else ""
-            )
-            written.append(f"<td{marks}>{escape(_bare(text), quote=False)}</td>")
-            covered.update({c: down - 1 for c in range(column, column + across) if down > 1})
-        column += across
-    return f"<tr>{''.join(written)}</tr>"
-
-
-def _spans(cell: str) -> tuple[str, int, int]:
-    across = down = 1
-    while found := _CELL_SPAN.match(cell):
-        count = int(found[2])
-        across, down = (count, down) if found[1] == "multicolumn" else (across, count)
-        cell = found[3].strip()
-    return cell, across, down
-
-
-def _bare(text: str) -> str:
-    while (shorter := _COMMAND.sub(r"\1", text)) != text:
-        text = shorter
-    return re.sub(r"\\([%&#_$])", r"\1", text).strip()

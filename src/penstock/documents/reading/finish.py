@@ -8,7 +8,7 @@ from functools import partial
 from penstock.box import moved
 from penstock.documents.confidence.signals import as_line
 from penstock.documents.formulas import layer_formula
-from penstock.documents.reading.content import with_content, with_drawn_cells, with_texts, without_leaders
+from penstock.documents.reading.content import with_cells_of_layer, with_content, with_texts, without_leaders
 from penstock.documents.reading.formula_lines import AMONG_TEXT
 from penstock.documents.reading.page_reading import Draft, Engines, PageReading
 from penstock.documents.tables.fill import fill
@@ -72,14 +72,14 @@ def _read_by_network(region: Region, latex: str, sure: float) -> Region:
 
 
 def _table(draft: Draft, reading: PageReading, engines: Engines) -> Region | None:
-    """Returns the table with cells: those drawn in the layer or on the picture, else what the network sees.
+    """Returns the table with cells: the layer's, those drawn on the picture, else what the network sees.
 
     Words of the layer are placed one by one, lines as wholes.
     """
     region, words, pixels = draft.region, without_leaders(draft.words), reading.page.pixels
-    drawn = None if draft.read else with_drawn_cells(region, words, reading.strokes)
-    if drawn is not None or pixels is None:
-        return drawn or with_content(region)
+    from_layer = None if draft.read else with_cells_of_layer(region, words, reading.strokes)
+    if from_layer is not None or pixels is None:
+        return from_layer or with_content(region)
     texts = [*(Line(text=word.text, box=word.box) for word in words), *map(as_line, draft.read)]
     texts = [text for text in texts if text.text.strip()]
     if draft.grid is not None:

@@ -7,6 +7,7 @@ lists and paragraphs.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -14,13 +15,18 @@ from itertools import pairwise
 from penstock.box import Box, area, shared_area
 from penstock.documents.layout.labels import LEADER
 from penstock.documents.tables.aligned import ruled_bands
+from penstock.documents.tables.fitted import fitted, joined_parts, parts, ruled_heights
+from penstock.documents.tables.from_words import column_edges as white_edges
+from penstock.documents.tables.from_words import parting_lines
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
 from penstock.documents.text.code import is_typed
 from penstock.documents.text.lines import around, row_text, rows_of_words
+from penstock.documents.text.rotated_text import is_sideways
 from penstock.documents.text.text_layer import distribute
 from penstock.region import PICTURE_LABELS, Region, TextLayer, Word
+from penstock.scripts import is_unspaced
 
 MIN_ROWS, MIN_COLUMNS = 3, 3  # of a table without lines; between rules two columns are enough
 MIN_GRID_ROWS = 2  # of one with lines
@@ -34,6 +40,10 @@ MAX_WRAPPED = 2  # lines of one cell alone that may follow a row
 LONG_CELL, LONG_DRAWN = 40, 120  # characters: the mean cell is shorter
 DATA_SHARE = 0.3  # of the cells: figures, marks and single letters; names of authors have none
 FILLED = 0.5  # share of the cells that have text
+LINE_SPACES = 4  # of a line of text; names have fewer
+MOSTLY_LINES = 0.6  # share of the letters of running text that are in lines of several words
+ROWS_KEPT = 0.8  # share of the drawn rows that keep the columns
+DRAWN = 0.5  # share of a picture that drawn tables take, which it is then
 SHORT_CELL = 3  # characters
 MOSTLY_TYPED = 0.5  # of the letters of a page of typewriting, whose tables are typed, too
 
@@ -41,22 +51,70 @@ MOSTLY_TYPED = 0.5  # of the letters of a page of typewriting, whose tables are 
 def with_layer_tables(regions: Sequence[Region], words: Sequence[Word], layer: TextLayer) -> list[Region]:
     """The regions with those tables that the layer shows and the model did not see, or took for pictures."""
     shown = [word for word in words if word.text.strip()]
-    known = [_unmasked(region, shown, layer.pictures) for region in regions]
+    drawn = _drawn(shown, layer.strokes)
+    known = [_unmasked(region, shown, layer) for region in regions]
+    known = [
+        region
+        for region in known
+        if not _is_drawing_of(region, drawn, layer.pictures) and not _is_prose(region, shown, layer.strokes)
+    ]
     found = unseen_tables(shown, layer.strokes, known)
-    return [region for region in known if not _is_inside_of(region, found)] + found
+    seen = joined_parts([*(region for region in known if region.label == "table"), *found], shown)
+    tables = [part for table in _fitted(seen, shown, layer) for part in parts(table, shown)]
+    others = [region for region in known if region.label != "table"]
+    return [region for region in others if not _is_inside_of(region, tables)] + tables
+
+
+def _fitted(tables: Sequence[Region], words: Sequence[Word], layer: TextLayer) -> list[Region]:
+    boxes = [table.box for table in tables]
+    return [
+        fitted(table, words, layer.strokes, [*boxes[:place], *boxes[place + 1 :]])
+        for place, table in enumerate(tables)
+    ]
 
 
 def _is_inside_of(region: Region, tables: Sequence[Region]) -> bool:
     return any(shared_area(region.box, table.box) > INSIDE * area(region.box) for table in tables)
 
 
-def _unmasked(region: Region, words: Sequence[Word], pictures: Sequence[Box]) -> Region:
-    """The region, as a table if the model took a table of the layer for a picture."""
+def _is_prose(region: Region, words: Sequence[Word], strokes: Sequence[Box]) -> bool:
+    """Whether what a model called a table is running text: no columns, or lines of text without rules."""
+    if region.label != "table":
+        return False
+    [inside], _ = distribute(words, [region.box])
+    if not inside or any(is_sideways(word) for word in inside):
+        return False
+    em, rows = type_height(inside), rows_of_words(inside)
+    if not white_edges(rows, em, ()) and not parting_lines(region.box, strokes):
+        return True
+    texts = [row_text(part) for row in rows for part in split_at_white(row, WHITE * em)]
+    in_lines = sum(len(text) for text in texts if _is_running(text))
+    return in_lines > MOSTLY_LINES * sum(map(len, texts)) and len(ruled_heights(region.box, strokes, em)) < 2
+
+
+def _is_running(text: str) -> bool:
+    """Whether a line is one of running text: of more words than a cell has, or of a script without spaces."""
+    return text.count(" ") >= LINE_SPACES or (len(text) > LONG_CELL / 2 and is_unspaced(text[len(text) // 2]))
+
+
+def _is_drawing(region: Region, pictures: Sequence[Box]) -> bool:
     raster = any(shared_area(region.box, picture) > SEEN * area(region.box) for picture in pictures)
-    if region.label not in PICTURE_LABELS or raster:
+    return region.label in PICTURE_LABELS and not raster
+
+
+def _is_drawing_of(region: Region, tables: Sequence[Box], pictures: Sequence[Box]) -> bool:
+    """Whether a picture of the model is what it took drawn tables for."""
+    shared = sum(shared_area(region.box, table) for table in tables)
+    return _is_drawing(region, pictures) and shared > DRAWN * area(region.box)
+
+
+def _unmasked(region: Region, words: Sequence[Word], layer: TextLayer) -> Region:
+    """The region, as a table if the model took a table of the layer for a picture."""
+    if not _is_drawing(region, layer.pictures):
         return region
     [inside], _ = distribute(words, [region.box])
-    if not _is_tabular(inside, MIN_COLUMNS, MIN_ROWS) or not _is_dense(inside, region.box):
+    parted = len(parting_lines(region.box, layer.strokes)) > 1
+    if not _is_tabular(inside, MIN_COLUMNS, MIN_ROWS, parted) or not _is_dense(inside, region.box):
         return region
     box = around(inside)
     return replace(region, label="table", native_label="table in the layer", box=box)
@@ -75,7 +133,8 @@ def unseen_tables(words: Sequence[Word], strokes: Sequence[Box], regions: Sequen
     taken = [region.box for region in regions if region.label in PICTURE_LABELS | {"table"}]
     drawn = [(box, "drawn table") for box in _drawn(words, strokes)]
     ruled = [(box, "ruled table") for box in _ruled(words, strokes)]
-    aligned = [(box, "aligned table") for box in _aligned(_unclaimed(words, regions))]
+    free = _unclaimed(words, regions)
+    aligned = [(box, "aligned table") for box in _aligned(free) if _has_columns(box, free)]
     found: list[Region] = []
     for box, name in [*drawn, *ruled, *aligned]:
         others = [*taken, *(region.box for region in found)]
@@ -84,11 +143,33 @@ def unseen_tables(words: Sequence[Word], strokes: Sequence[Box], regions: Sequen
     return found
 
 
+def _has_columns(box: Box, words: Sequence[Word]) -> bool:
+    [inside], _ = distribute(words, [box])
+    return len(white_edges(rows_of_words(inside), type_height(inside), ())) > 0
+
+
 def _drawn(words: Sequence[Word], strokes: Sequence[Box]) -> list[Box]:
-    """Grids of lines with two columns, and words in most of their cells."""
-    found = [grid for grid in grids(strokes) if len(grid.xs) > 2]
+    """Grids of lines with words in most of their cells, or in columns that every drawn row keeps."""
+    found = grids(strokes)
     inside, _ = distribute(words, [grid.box for grid in found])
-    return [grid.box for grid, held in zip(found, inside, strict=True) if _is_filled(grid, held)]
+    return [
+        grid.box
+        for grid, held in zip(found, inside, strict=True)
+        if (len(grid.xs) > 2 and _is_filled(grid, held)) or _keeps_columns(grid, held)
+    ]
+
+
+def _keeps_columns(grid: RuledGrid, words: Sequence[Word]) -> bool:
+    """Whether the words of nearly every drawn row stand on both sides of the same white."""
+    em = type_height(words)
+    edges = white_edges(rows_of_words(words), em, ()) if len(grid.ys) > MIN_GRID_ROWS and words else []
+    if not edges or is_typed(words, MOSTLY_TYPED):
+        return False
+    sides: list[set[bool]] = [set() for _ in grid.ys[1:]]
+    for word in words:
+        row = bisect_right(grid.ys, (word.box[1] + word.box[3]) / 2) - 1
+        sides[min(max(row, 0), len(sides) - 1)].add(word.box[0] > edges[0])
+    return sum(len(side) > 1 for side in sides) >= ROWS_KEPT * len(sides)
 
 
 def _is_filled(grid: RuledGrid, words: Sequence[Word]) -> bool:
@@ -159,8 +240,8 @@ def _trimmed(run: list[list[Word]], em: float) -> list[list[Word]]:
     return run
 
 
-def _is_tabular(words: Sequence[Word], min_columns: int, min_rows: int) -> bool:
-    """Whether the words keep columns from row to row, with short cells that hold data."""
+def _is_tabular(words: Sequence[Word], min_columns: int, min_rows: int, parted: bool = False) -> bool:
+    """Whether the words keep columns from row to row, with short cells that hold data or that lines part."""
     em = type_height(words)
     rows = rows_of_words(words)
     edges = column_edges(rows, em)
@@ -170,7 +251,7 @@ def _is_tabular(words: Sequence[Word], min_columns: int, min_rows: int) -> bool:
     texts = [row_text(part) for parts in full for part in parts]
     if sum(map(len, texts)) > LONG_CELL * len(texts) or len(texts) < FILLED * len(full) * (len(edges) + 1):
         return False
-    if sum(map(_is_data, texts)) < DATA_SHARE * len(texts) and min_columns > 2:
+    if sum(map(_is_data, texts)) < DATA_SHARE * len(texts) and min_columns > 2 and not parted:
         return False
     return not _is_list(full) and not _is_contents(full)
 

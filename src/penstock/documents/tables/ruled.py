@@ -17,6 +17,7 @@ from penstock.documents.tables.word_columns import column_edges, type_height
 from penstock.documents.text.lines import row_text, rows_of_words
 from penstock.documents.text.runs import runs_of
 from penstock.region import TableCell, Word
+from penstock.scripts import is_syllable, is_unspaced
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
@@ -220,7 +221,12 @@ def _hides_rows(grid: RuledGrid, cells: Sequence[TableCell], em: float) -> bool:
 
 def _is_forced(above: str, below: str, letters: float) -> bool:
     """Whether a cell as wide as so many letters had no room for the next word."""
-    return len(above) + 1 + len(below.split(" ", 1)[0]) > 0.85 * letters
+    return _num_letters(above) + 1 + _num_letters(below.split(" ", 1)[0]) > 0.85 * letters
+
+
+def _num_letters(text: str) -> int:
+    """Returns how many Latin letters are as wide."""
+    return sum(2 if is_syllable(letter) or is_unspaced(letter) else 1 for letter in text)
 
 
 def _hides_columns(cell: TableCell, grid: RuledGrid, words: Sequence[Word], em: float) -> bool:
