@@ -1,7 +1,7 @@
 """Finds headings among the lines of a text layer, whatever region a layout model drew around them.
 
 A heading is cut out of the text that it stands in, and what the model took for one may be text. Its lines are
-weighed beside the whole page (score.py). Lines read by OCR tell no type: by_wording.py is for them.
+weighed with those of the whole page (score.py). Lines read by OCR tell no type: by_wording.py is for them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def corrected_headings(
 def weighed_runs(
     regions: Sequence[WithWords], unlined: Set[str], width: float, height: float, pixels: Pixels | None
 ) -> tuple[list[tuple[TextRun, ...]], WeighedLines]:
-    """Returns each region's runs of lines that may be headings, and what weighs them beside the whole page.
+    """Returns each region's runs of lines that may be headings, and what weighs them with the whole page.
 
     The words of `unlined` regions do not say what type the page is set in, unless there are few others.
     """

@@ -1,4 +1,4 @@
-"""How heavily lines are printed beside the page's running text: bold shows where no font's name tells it.
+"""How heavily lines are printed next to running text: bold shows where no font's name tells it.
 
 Fonts of a text layer may have no name, or one that says nothing of their weight.
 """

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from penstock.box import Box, area, enclosing, shared_area
-from penstock.documents.tables.from_words import column_edges
+from penstock.documents.tables.gutters import white_edges
 from penstock.documents.tables.ruled import grids, rulings
 from penstock.documents.tables.word_columns import split_at_white, type_height
 from penstock.documents.text.lines import around, rows_of_words
@@ -71,7 +71,7 @@ def _with_ruled_rows(box: Box, words: Sequence[Word], strokes: Sequence[Box], em
 
 
 def _are_cells(strip: Box, words: Sequence[Word], em: float) -> bool:
-    """Whether every line of text in a strip beside the table has several cells."""
+    """Whether every line of text in a strip next to the table has several cells."""
     x0, y0, x1, y1 = strip
     inside = [
         word
@@ -170,5 +170,5 @@ def _top(row: Sequence[Word]) -> float:
 
 def _same_columns(upper: Sequence[Sequence[Word]], lower: Sequence[Sequence[Word]], em: float) -> bool:
     """Whether both together keep as many columns as either."""
-    apart = [column_edges(rows, em, ()) for rows in (upper, lower)]
-    return len(column_edges([*upper, *lower], em, ())) >= max(1, max(map(len, apart)) - 1)
+    apart = [white_edges(rows, em, ()) for rows in (upper, lower)]
+    return len(white_edges([*upper, *lower], em, ())) >= max(1, max(map(len, apart)) - 1)

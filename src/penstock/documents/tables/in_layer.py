@@ -16,8 +16,7 @@ from penstock.box import Box, area, shared_area
 from penstock.documents.layout.labels import LEADER
 from penstock.documents.tables.aligned import ruled_bands
 from penstock.documents.tables.fitted import fitted, joined_parts, parts, ruled_heights
-from penstock.documents.tables.from_words import column_edges as white_edges
-from penstock.documents.tables.from_words import parting_lines
+from penstock.documents.tables.gutters import parting_lines, white_edges
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
 from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
