@@ -4,8 +4,8 @@ A test that reads a small file waits for two Pythons to load the same libraries,
 cost. One process (`python -m tests.support.warm_children FD`) loads them once and forks a child for each
 request. The child gets the folder, environment and descriptors it would have had, and runs `child_main`.
 
-Not for children with an environment or an interpreter of their own, which are started as ever, and not for
-tests of how processes start and end: those use the fixture `really_started`.
+Children with settings for libraries or an interpreter of their own are started as ever. Tests of how processes
+start and end use the fixture `really_started`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import subprocess
 import sys
 import threading
 import traceback
+import weakref
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ from typing import IO, Any
 from unittest import mock
 
 from penstock.processes import child, child_main
-from penstock.processes.confinement import poor_environment
+from penstock.processes.confinement import SANDBOX_VARIABLE, poor_environment
 
 LOADED = (
     "penstock.workers.load", "penstock.sources.file_answers", "penstock.sources.archives.answers",
@@ -37,6 +38,8 @@ LOADED = (
 )  # fmt: skip
 really_spawn = child._spawn  # for tests of how processes start
 PID_WIDTH = 20  # characters before the status in a pipe, which may be there at once
+# not read before a child runs
+GIVEN = frozenset({"PYTHONPATH", "PYTEST_CURRENT_TEST", "PATH", "HOME", "TMPDIR", SANDBOX_VARIABLE})
 MAX_REQUEST = 1 << 18  # bytes: the search path of a test may be long
 
 
@@ -47,13 +50,15 @@ class WarmChild:
         self.pid = pid
         self.returncode: int | None = None
         self._ended = ended
+        self._reads = threading.Lock()  # any thread may wait, or end it
+        weakref.finalize(self, os.close, ended)
 
     def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            if not select.select([self._ended], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired("a warm child", timeout or 0.0)
-            self.returncode = int(os.read(self._ended, 100) or -signal.SIGKILL)
-            os.close(self._ended)
+        if not select.select([self._ended], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("a warm child", timeout or 0.0)
+        with self._reads:
+            if self.returncode is None:
+                self.returncode = int(os.read(self._ended, 100) or -signal.SIGKILL)
         return self.returncode
 
     def poll(self) -> int | None:
@@ -108,11 +113,8 @@ class WarmProcess:
 
 
 def _shared(environment: dict[str, str]) -> dict[str, str]:
-    return {
-        name: value
-        for name, value in environment.items()
-        if name not in ("PYTHONPATH", "PYTEST_CURRENT_TEST")
-    }
+    """Returns what must be equal: the rest is given to each child."""
+    return {name: value for name, value in environment.items() if name not in GIVEN}
 
 
 @contextmanager
