@@ -4,7 +4,7 @@ A test that reads a small file waits for two Pythons to load the same libraries,
 cost. One process (`python -m tests.support.warm_children FD`) loads them once and forks a child for each
 request. The child gets the folder, environment and descriptors it would have had, and runs `child_main`.
 
-Children with settings for libraries or an interpreter of their own are started as ever. Tests of how processes
+Children with settings for libraries or an interpreter of their own are started as ever. Tests of how children
 start and end use the fixture `really_started`.
 """
 
