@@ -38,8 +38,10 @@ LOADED = (
 )  # fmt: skip
 really_spawn = child._spawn  # for tests of how processes start
 PID_WIDTH = 20  # characters before the status in a pipe, which may be there at once
-# not read before a child runs
-GIVEN = frozenset({"PYTHONPATH", "PYTEST_CURRENT_TEST", "PATH", "HOME", "TMPDIR", SANDBOX_VARIABLE})
+# not read while libraries load, but for the last, to which OpenCV adds its own folder when it is imported
+GIVEN = frozenset(
+    {"PYTHONPATH", "PYTEST_CURRENT_TEST", "PATH", "HOME", "TMPDIR", SANDBOX_VARIABLE, "LD_LIBRARY_PATH"}
+)
 MAX_REQUEST = 1 << 18  # bytes: the search path of a test may be long
 
 
