@@ -144,7 +144,8 @@ def main(asked: socket.socket) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     for name in LOADED:
-        importlib.import_module(name)
+        with suppress(ImportError):  # of an extra: a child that needs it says so
+            importlib.import_module(name)
     gc.collect()
     gc.freeze()
     while True:
