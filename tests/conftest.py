@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import os
 import signal
-from collections.abc import Generator
+import sys
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 
 import penstock
+from penstock.processes import child
 from penstock.processes.garbage import keep_what_is_loaded
 from tests.support.partial_cache import without_large_layout
+from tests.support.warm_children import really_spawn, warm_children
 
 # tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
 os.environ.setdefault("PENSTOCK_OFFLINE", "1")
@@ -35,11 +39,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 REPO = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("PENSTOCK_DATA", REPO.parent / "shared" / "data"))
-LONG_FILES = frozenset(
-    {
-        "test_corpora.py", "test_documents.py", "test_examples.py", "test_faults.py", "test_hostile.py",
-        "test_installed.py", "test_office_files.py", "test_pipeline.py",
-    }
+LONG_FILES = (
+    # of the slow tests, the longest first
+    "test_corpora.py", "test_faults.py", "test_installed.py", "test_chunks.py", "test_pages.py",
+    "test_documents.py", "test_kill.py", "test_ranks_killed.py", "test_office_files.py", "test_examples.py",
+    # of the others: 10 s of CPU and more each
+    "test_pipeline.py", "test_signals_and_streams.py", "test_orient.py", "test_embed.py", "test_pool.py",
+    "test_kept_downloads.py", "test_bench.py", "test_remote.py", "test_hostile.py", "test_server.py",
 )  # fmt: skip
 
 
@@ -61,7 +67,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.shared_data)
             item.add_marker(pytest.mark.slow)
     # one file is one worker's: the longest begin first, so that no core waits for the last of them
-    items.sort(key=lambda item: item.path.name not in LONG_FILES)
+    turns = {name: turn for turn, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: turns.get(item.path.name, len(turns)))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def readers_start_warm() -> Iterator[None]:
+    """A test that reads a file does not wait for two Pythons to load the same libraries again."""
+    is_measured = (
+        "COVERAGE_PROCESS_CONFIG" in os.environ
+    )  # coverage follows what is started, not what is forked
+    with contextlib.nullcontext() if is_measured or sys.platform != "linux" else warm_children():
+        yield
+
+
+@pytest.fixture
+def really_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests of how processes start and end."""
+    monkeypatch.setattr(child, "_spawn", really_spawn)
 
 
 @pytest.fixture(scope="session")
@@ -70,6 +93,19 @@ def shared_data() -> Path:
     if not DATA.is_dir():
         pytest.skip(f"no test data at {DATA}; set PENSTOCK_DATA to the folder that holds it")
     return DATA
+
+
+@pytest.fixture(scope="session")
+def korean_run(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Korean documents and the sample, read with the built-in models once for all workers. Copy it."""
+    home = tmp_path_factory.getbasetemp()
+    shared = home.parent if "PYTEST_XDIST_WORKER" in os.environ else home
+    inputs = [shared_data / "korean_pdf", shared_data / "korean_text", SAMPLE]
+    with (shared / "korean_run.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for _ in penstock.parse(inputs, out=shared / "korean_run"):  # the second worker finds it done
+            pass
+    return shared / "korean_run"
 
 
 @pytest.fixture(scope="session")

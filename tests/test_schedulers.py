@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from penstock.cli.app import app
+from tests.support.json_schema import check_schema
 
 DEPLOY = Path(__file__).resolve().parent.parent / "deploy"
 
@@ -65,10 +65,9 @@ def test_an_indexed_job_reads_each_partition_once() -> None:
 
 def test_the_file_of_a_cluster_is_one_that_ray_takes_and_its_command_one_of_ours() -> None:
     schema = pytest.importorskip("ray.autoscaler", reason="needs penstock-pipeline[ray]").__file__
-    jsonschema = pytest.importorskip("jsonschema")
     text = (DEPLOY / "ray.yaml").read_text("utf-8")
     cluster = yaml.safe_load(text)
-    jsonschema.validate(cluster, json.loads(Path(schema).with_name("ray-schema.json").read_text("utf-8")))
+    check_schema(cluster, Path(schema).with_name("ray-schema.json"))
     assert cluster["head_node_type"] in cluster["available_node_types"]
     [command] = re.findall(r'"penstock (parse .*)"', text)
     shown = CliRunner().invoke(app, [*command.split(), "--help"])

@@ -85,11 +85,11 @@ def locators_in(out: Out) -> Iterator[str]:
             yield from re.findall(r"penstock:[A-Za-z0-9%/._~-]+", path.read_text("utf-8"))
 
 
-def test_every_locator_in_every_export_opens_something_on_its_page(out: Out) -> None:
+def test_locators_in_every_export_open_something_on_its_page(out: Out) -> None:
     every = set(locators_in(out))
     assert {Locator.parse(each).document for each in every} == {"sample.pdf", KOREAN, "room.jpg"}
     assert len(every) > 60
-    for each in every:
+    for each in sorted(every)[::3]:  # of real documents: all, in tests/slow/test_locators_of_corpora.py
         found = locate(out, Locator.parse(each))
         assert str(found.locator) == each
         assert found.kind == "chunk" or found.page == found.locator.page

@@ -1,4 +1,4 @@
-"""A run small enough to be made a thousand times: seven pages with a crop each, three rows to a shard."""
+"""A run small enough to be made a thousand times: five pages with a crop each, three rows to a shard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock.store import ledger
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 
-NUM_PAGES = 7
+NUM_PAGES = 5
 FAILS = 4
 ROWS_A_SHARD = 3
 

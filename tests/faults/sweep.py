@@ -24,7 +24,7 @@ FAULTS = {
     "short write": armed.SHORT,
     "died": armed.DIE,
 }
-SAMPLED = {"EINTR": 5, "EACCES": 5}  # every fifth call: the same code answers as for EIO
+SAMPLED = {"EIO": 5, "EINTR": 5, "EACCES": 5}  # every fifth call: the same code answers as for ENOSPC
 WELL, TOLD, RAISED = 0, 3, 4  # how a run ended: to its end, with a sentence, with a traceback
 
 

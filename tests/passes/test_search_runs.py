@@ -19,8 +19,9 @@ from penstock.region import Line, Region
 from penstock.store.ledger import ShardWriter
 from penstock.store.schema import PAGES
 from tests.support.local_server import LocalServer
+from tests.support.needs import needs_search
 
-pytest.importorskip("lancedb")
+pytestmark = needs_search
 
 
 def run_of(out: Path, **texts: str) -> Path:

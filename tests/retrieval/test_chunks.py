@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import penstock
 from penstock import enrich
 from penstock.page import Page
 from penstock.plan import Plan
@@ -25,8 +24,6 @@ from penstock.store.ledger import ShardWriter
 from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from tests.support.questions import FIGURE_QUESTIONS, QUESTIONS, VISUAL, recall
-
-SAMPLE = Path(penstock.__file__).parent / "sample" / "sample.pdf"
 
 
 def chunk(number: int, text: str, pages: tuple[int, ...], section: str = "", keywords: str = "") -> ChunkRow:
@@ -134,11 +131,8 @@ def test_a_page_of_headings_is_a_chunk_of_its_own(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_chunks_and_summaries_lose_no_page_and_find_more_figures(shared_data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    inputs = [shared_data / "korean_pdf", shared_data / "korean_text", SAMPLE]
-    for _ in penstock.parse(inputs, out=out):
-        pass
+def test_chunks_and_summaries_lose_no_page_and_find_more_figures(korean_run: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(korean_run, tmp_path / "out"))
     build(Out(out))
     alone = {"chunk_bm25": 0.0}
     pages, figures = recall(out, QUESTIONS, 5, weights=alone), recall(out, FIGURE_QUESTIONS, 5, VISUAL, alone)

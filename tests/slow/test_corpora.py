@@ -19,7 +19,7 @@ from penstock.region import Region
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_800)]
 
-RUNNING = range(6, 26, 2)  # pages of the Debian history after the title and the contents, from 0
+RUNNING = range(6, 26, 4)  # pages of the Debian history after the title and the contents, from 0
 
 
 def bare(text: str) -> str:
@@ -34,6 +34,10 @@ def said(page: Page) -> str:
 def _plain(region: Region) -> str:
     text = region.content or ""
     return re.sub(r"<[^>]*>", "", text) if region.label == "table" else text
+
+
+def pages_of(out: Path, name: str) -> list[Page]:
+    return [page for page in penstock.read(out) if Path(page.uri).name == name]
 
 
 def by_part(pages: list[Page]) -> dict[int, Page]:
@@ -69,9 +73,11 @@ def test_korean_pictures_are_read_within_five_percent(
     assert wrong / total <= 0.05
 
 
-def test_the_text_layer_keeps_ninety_nine_percent_in_order(history: Path, truth: list[str]) -> None:
+def test_the_text_layer_keeps_ninety_nine_percent_in_order(korean_run: Path, truth: list[str]) -> None:
     kept = total = 0
-    for page in penstock.parse(history, pages="7-26"):
+    for page in pages_of(korean_run, "project-history.ko.pdf"):
+        if page.part < RUNNING.start:
+            continue
         assert page.failure is None
         kept += LCSseq.similarity(said(page), truth[page.part])
         total += len(truth[page.part])
@@ -79,13 +85,14 @@ def test_the_text_layer_keeps_ninety_nine_percent_in_order(history: Path, truth:
     assert kept / total >= 0.99
 
 
-def test_auto_yields_what_the_better_of_layer_and_ocr_does(shared_data: Path) -> None:
+def test_auto_yields_what_the_better_of_layer_and_ocr_does(shared_data: Path, korean_run: Path) -> None:
     [report] = (shared_data / "korean_pdf").glob("*.pdf")
-    auto, layer, ocr = (
-        by_part(list(penstock.parse(report, text_layer=mode))) for mode in ("auto", "always", "never")
+    auto = by_part(pages_of(korean_run, report.name))
+    layer, ocr = (
+        by_part(list(penstock.parse(report, pages="1-8", text_layer=mode))) for mode in ("always", "never")
     )
     shares = {}
-    for number in sorted(auto):
+    for number in sorted(ocr):
         assert auto[number].failure is None
         better = max((distinct(layer[number]), distinct(ocr[number])), key=size)
         text = bare("".join(line.text for region in auto[number].regions for line in region.lines))
@@ -115,7 +122,7 @@ def test_omnidocbench_pages_parse_and_their_distance_is_told(shared_data: Path) 
     folder = shared_data / "omnidocbench_demo"
     [annotations] = [path for path in folder.rglob("*.json") if "OmniDocBench_demo" in path.name][:1]
     truth = {Path(row["page_info"]["image_path"]).name: row for row in json.loads(annotations.read_text())}
-    images = sorted(path for path in folder.rglob("*") if path.name in truth)[::3]  # all: score_all.py
+    images = sorted(path for path in folder.rglob("*") if path.name in truth)[::6]  # all: score_all.py
     distances = []
     for page in penstock.parse(images):
         assert page.failure is None, page.failure
@@ -125,18 +132,19 @@ def test_omnidocbench_pages_parse_and_their_distance_is_told(shared_data: Path) 
         want = bare("".join(b["text"] for b in sorted(blocks, key=lambda b: b.get("order") or 0)))
         distances.append(Levenshtein.normalized_distance(said(page), want))
         print(f"{Path(page.uri).name[:40]:<40} {distances[-1]:.3f}")
-    assert len(distances) == 6
+    assert len(distances) == 3
     print(f"mean normalised edit distance: {sum(distances) / len(distances):.4f}")
 
 
 def test_hard_pdfs_neither_crash_nor_hang(shared_data: Path, tmp_path: Path) -> None:
     inputs = [shared_data / "gnarly_pdfs", shared_data / "docling_tests"]
     listed = 0
-    for page in penstock.parse(inputs, out=tmp_path / "out", layout="rules", page_timeout=60):
+    some = "1-2,8-10"  # of many kinds; what their names warn of stands on pages 8 to 10
+    for page in penstock.parse(inputs, out=tmp_path / "out", layout="rules", pages=some, page_timeout=60):
         listed += 1
         assert page.failure is None or page.failure.message
     pages = list(penstock.read(tmp_path / "out"))
-    assert len(pages) == listed == len({page.id for page in pages}) >= 290
+    assert len(pages) == listed == len({page.id for page in pages}) >= 93
     failed = [page for page in pages if page.failure]
     assert [Path(page.uri).parent.parent.name for page in failed] == ["pdf_password"]
     assert "password" in str(failed[0].failure)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
-pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
 
 from penstock import export
 from penstock.errors import Failure
@@ -28,10 +27,11 @@ from penstock.store.out import Out
 from penstock.store.schema import PAGES
 from penstock.testing.fake_recipe import fake
 from tests.support.browser import Browser, needs_chromium
+from tests.support.needs import needs_search
 from tests.support.running_service import Client, Running
 from tests.support.served_page import EVIL, EVIL_NAME, visit
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), needs_chromium]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400), needs_chromium, needs_search]
 WORD = "overflowing"
 WRONG = Failure(stage=EVIL, kind=EVIL, message=EVIL, advice=EVIL)
 OURS = "document.querySelectorAll('script:not([src=\"web/main.js\"])').length"

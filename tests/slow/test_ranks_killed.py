@@ -20,8 +20,8 @@ from tests.support.object_store import bucket
 
 DRIVER = Path(__file__).with_name("driver_for_ranks.py")
 RANKS = 2
-NUM_KILLS = 50
-NUM_DOCUMENTS, PAGES_EACH = 30, 20
+NUM_KILLS = 20
+NUM_DOCUMENTS, PAGES_EACH = 20, 20
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -50,7 +50,7 @@ def kill_after(process: subprocess.Popen[bytes], pages: int) -> int:
     return done
 
 
-def test_ranks_killed_fifty_times_over_a_flaky_store_lose_and_double_nothing(
+def test_ranks_killed_twenty_times_over_a_flaky_store_lose_and_double_nothing(
     inputs: Path, tmp_path: Path
 ) -> None:
     parse_work(ParseOptions(inputs=(str(inputs),), recipe=fake()), tmp_path / "whole").finish()

@@ -15,7 +15,7 @@ from tests.support.running_service import Running
 
 pytestmark = pytest.mark.slow
 
-NUM_HOSTILE = 50
+NUM_HOSTILE = 20
 PARTS = b"--b\nContent-Disposition: attachment; filename=x\n\nx\n"
 
 
@@ -27,7 +27,7 @@ def hostile(number: int) -> tuple[str, bytes]:
     return f"{number}.html", b"<html><body>" + b"<p>x" * 990_000
 
 
-def test_fifty_files_that_take_long_hold_up_no_other(tmp_path: Path) -> None:
+def test_twenty_files_that_take_long_hold_up_no_other(tmp_path: Path) -> None:
     with Service(tmp_path, fake()) as service, Running(service) as client:
         for number in range(NUM_HOSTILE):
             client.send(*hostile(number))

@@ -15,7 +15,6 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 
 import obstore
-from moto.server import ThreadedMotoServer
 from obstore.store import S3Store
 
 from tests.support.local_server import LocalServer
@@ -38,7 +37,9 @@ class Faults:
 
 @contextmanager
 def moto() -> Iterator[str]:
-    """Gives the host and port of a server."""
+    """Gives the host and port of a server. Imported here: it takes a second, and most tests want no store."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

@@ -9,7 +9,6 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 import penstock
@@ -22,6 +21,7 @@ from penstock.errors import MissingModel, PlanError, UsageError
 from penstock.exports.export import export
 from penstock.exports.page_rows import page_text
 from penstock.testing.fake_server import Asked, FakeServer, serving
+from tests.support.json_schema import check_schema
 from tests.support.scripted_server import page_answer, sample_truth
 
 typer_testing = pytest.importorskip("typer.testing")
@@ -82,7 +82,7 @@ def test_the_sample_becomes_valid_docjson_with_its_sections(
     assert result.exit_code == 0, result.output
     path = tmp_path / "out" / "docjson" / "sample.json"
     schema = Path(docjson_file.__file__).with_name("docjson.schema.json")
-    jsonschema.validate(json.loads(path.read_text("utf-8")), json.loads(schema.read_text("utf-8")))
+    check_schema(json.loads(path.read_text("utf-8")), schema)
     _check_sample(docjson_file.read(path))
 
 

@@ -38,8 +38,8 @@ def test_a_turned_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
     assert asked == (360 - degrees) % 360
 
 
-@pytest.mark.parametrize("tilt", [-2, 2, 5])
-@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+# each turn, and each tilt with two of them: a tilt is found before the turn
+@pytest.mark.parametrize(("degrees", "tilt"), [(0, 5), (90, -2), (180, 2), (180, -2), (270, 5), (0, 2)])
 def test_a_turned_page_that_also_lies_askew_is_turned_back(
     orienter: Orienter, degrees: int, tilt: int
 ) -> None:
@@ -67,7 +67,7 @@ def tilted(pixels: NDArray[np.uint8], degrees: float) -> NDArray[np.uint8]:
     return np.asarray(cv2.warpAffine(pixels, matrix, (width, height), borderValue=white), dtype=np.uint8)
 
 
-@pytest.mark.parametrize("degrees", [90, 180, 270])
+@pytest.mark.parametrize("degrees", [90, 180])
 def test_lines_found_before_give_the_same_answer(orienter: Orienter, degrees: int) -> None:
     pixels = turned(page(), degrees)
     assert orienter.upright(pixels, orienter._ocr.find_lines(pixels)) == (360 - degrees) % 360
@@ -83,7 +83,7 @@ def test_one_line_alone_is_no_reason_to_turn(orienter: Orienter) -> None:
     assert orienter.upright(turned(page(SENTENCES[:1]), 180)) == 0
 
 
-@pytest.mark.parametrize("degrees", [0, 90, 180, 270])
+@pytest.mark.parametrize("degrees", [0, 180])  # on its side: below, askew
 def test_a_set_page_is_turned_back(orienter: Orienter, degrees: int) -> None:
     assert orienter.upright(turned(rendered(SAMPLE, 0), degrees)) == (360 - degrees) % 360
 

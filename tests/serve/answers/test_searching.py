@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("uvicorn", reason="needs penstock-pipeline[serve]")
-pytest.importorskip("lancedb", reason="needs penstock-pipeline[search]")
 
 from penstock.serve.errors import without_paths
 from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
+from tests.support.needs import needs_search
 from tests.support.running_service import Client, Running
+
+pytestmark = needs_search
 
 
 def words_of(client: Client, name: str) -> str:

@@ -18,6 +18,7 @@ from penstock.serve.reading.service import Service
 from penstock.testing.fake_recipe import fake
 from tests.support.made_pdf import pdf
 from tests.support.running_service import Running
+from tests.support.waiting import wait_until
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 OPTIONS = pytest.mark.parametrize("options", ["", "&max_pages=9"], ids=["shared run", "own run"])
@@ -31,8 +32,12 @@ def test_a_job_that_is_done_says_when_it_ended_in_utc(tmp_path: Path, options: s
         _, begun = client(f"/v1/parse?name=a.pdf{options}", pdf(["a", "b"]))
         assert TIME.fullmatch(begun["created"])
         states: list[dict[str, Any]] = []
-        while not states or states[-1]["done"] < 2:
+
+        def is_read() -> bool:
             states.append(client(f"/v1/jobs/{begun['id']}")[1])
+            return bool(states[-1]["done"] == 2)
+
+        wait_until(is_read, pause_s=0.02)
         done = client(f"/v1/jobs/{begun['id']}?wait=60")[1]
         assert all(bool(one["finished"]) == (one["state"] == "done") for one in [*states, done])
         assert TIME.fullmatch(done["finished"])
