@@ -15,7 +15,7 @@ SOURCE = Path(penstock.__file__).parent
 DIALECT = re.compile(r"\b(anyhow|asks|beside|borne|nobody|stood|told|whoever)\b", re.IGNORECASE)
 
 # sentences with such words, by room; a number here may only go down
-LEFT = {"documents": 11, "engines/layout": 3}
+LEFT = {"documents": 10, "engines/layout": 3}
 
 # where a word is data: it names a verb of messages that `converted` turns into Python's terms
 DATA = {"converted/python_terms.py"}

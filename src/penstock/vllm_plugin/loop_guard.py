@@ -2,7 +2,7 @@
 
 vLLM compares every n-gram of the last tokens with the end of an answer, for each answer and each token. That
 takes Python 40 microseconds, so a step of 512 answers waits 20 ms. An n-gram can only come again where its
-last token has stood before: that takes 3. What is forbidden to a whole step goes to the card at once.
+last token was written before: that takes 3. What is forbidden to a whole step goes to the card at once.
 """
 
 from __future__ import annotations
