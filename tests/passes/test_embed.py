@@ -21,6 +21,7 @@ from penstock.page import Page
 from penstock.passes.embed import EmbedOptions, EmbedSummary, embed_out
 from penstock.passes.hub.card import card
 from penstock.passes.questions import embed_question
+from penstock.recipes import embed
 from penstock.region import Asset, Region
 from penstock.retrieval import vectors
 from penstock.retrieval.hits import Hit
@@ -274,6 +275,13 @@ def test_pages_regions_and_queries_have_rows_that_match_the_results(out: Path, t
     assert all(row["seen"] in ("", "text") for row in regions.facts)
     again = embed_run(out, queries=asked)
     assert (again.pages, again.skipped) == (0, 3)
+
+
+def test_pages_are_drawn_by_half_of_the_cores(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed, "usable_cores", lambda: 16)
+    drawn, embedded = embed.embed_pages(Out(out), "openai", server="http://127.0.0.1:1", model="m")
+    assert (drawn.name, drawn.workers) == ("load", 8)
+    assert embedded.name == "embed"
 
 
 def test_with_eyes_pages_and_crops_are_embedded_as_pictures(out: Path) -> None:
