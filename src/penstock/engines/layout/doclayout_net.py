@@ -53,7 +53,7 @@ class LayoutNet:
         hidden, boxes = self._decode(chosen, memory, features)
         spoken = self._core.decoder_norm(hidden)
         logits = self._core.decoder.class_embed(spoken).float()
-        rows = _rows(logits, boxes, places(self._pairs(spoken)))
+        rows = _rows(logits, boxes, places(self._pairs(hidden)))
         return Output(rows, self._core.mask_query_head(spoken), features)
 
     def _encode(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
@@ -85,13 +85,14 @@ class LayoutNet:
             boxes = torch.sigmoid(core.decoder.bbox_embed(hidden.float()) + _logit(boxes))
         return hidden, boxes
 
-    def _pairs(self, spoken: Tensor) -> Tensor:
+    def _pairs(self, hidden: Tensor) -> Tensor:
         """Logits that query i is read before query j, for every i and j, in float32.
 
-        The library's own module gives only those of i < j.
+        From the state before its norm, as in the publisher's own export. The library's model takes it after
+        the norm, which turns one pair in 1,700, and leaves out those of i > j, which `places` needs.
         """
         pointer = self._core.decoder_global_pointer
-        both = pointer.dense(self._core.decoder_order_head[-1](spoken)).float()
+        both = pointer.dense(self._core.decoder_order_head[-1](hidden)).float()
         first, second = both.unflatten(-1, (2, pointer.head_size)).unbind(-2)
         return first @ second.transpose(1, 2) / math.sqrt(pointer.head_size)
 
