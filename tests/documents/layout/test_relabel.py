@@ -29,12 +29,6 @@ def test_a_title_that_was_taken_for_a_running_header_is_in_the_markdown() -> Non
     assert [one.label for one in with_title([running, body], 1400)] == ["header", "text"]
 
 
-def test_a_line_of_a_layer_heads_by_its_number_but_not_by_its_capitals() -> None:
-    for text, label in (("4.3.2 Alignment", "paragraph_title"), ("ARE MILLERS PATIENT?", "text")):
-        line = Region(label="text", box=(100, 500, 500, 520), content=text, reader="layer")
-        assert relabelled([line, BODY], 1400)[0].label == label
-
-
 BODY = Region(
     label="text",
     box=(100, 540, 900, 700),

@@ -54,8 +54,6 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
     text = (region.content or "").strip()
     if not _is_line(text) or region.label not in ("text", "header"):
         return False
-    if region.reader == "layer":
-        return region.label == "text" and _says_heading(text) and _heads(region, regions, height)
     if SECTION_NAME.match(text):
         return True
     if CAPTION.match(text) or LEADER.search(text) or _PAGE_AT_END.search(text):
@@ -69,14 +67,6 @@ def is_heading_by_words(region: Region, regions: Sequence[Region], height: float
         return _heads(region, regions, height)
     is_item = in_body and _ITEM.match(text) is not None and _ASKS.search(text) is None
     return is_item and _heads(region, regions, height, no_item=True)
-
-
-def _says_heading(text: str) -> bool:
-    """Whether the words alone do, although the type of the layer's line was weighed and does not."""
-    if CAPTION.match(text) or LEADER.search(text) or _PAGE_AT_END.search(text):
-        return False
-    is_numbered = _NUMBER.match(text) is not None and _ENDS_SENTENCE.search(text) is None
-    return is_numbered or SECTION_NAME.match(text) is not None
 
 
 def is_no_heading_by_words(text: str) -> bool:
