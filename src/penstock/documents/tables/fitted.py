@@ -1,6 +1,7 @@
 """Fits the box of a table that a model saw to the lines drawn around it and to the rows that are its own.
 
-A layout model cuts the head off a table, or takes the sentence above for a part of it.
+A layout model cuts the head off a table, or takes the sentence above for a part of it. A drawn frame is no
+sign: its last row may be a note.
 """
 
 from __future__ import annotations
@@ -8,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box, area, enclosing, shared_area
+from penstock.box import Box, enclosing, shared_area
 from penstock.documents.tables.gutters import white_edges
-from penstock.documents.tables.ruled import grids, rulings
+from penstock.documents.tables.ruled import rulings
 from penstock.documents.tables.word_columns import split_at_white, type_height
 from penstock.documents.text.lines import around, rows_of_words
 from penstock.documents.text.text_layer import distribute
 from penstock.region import Region, Word
 
-GRID = 0.5  # share of a grid's box that lies in the region: the grid is a part of the table
 # In units of the type's height.
 REACH, FOOT = 3.0, 1.5  # from the table to a line above or below it that is its own: a head has two lines
 END = 1.5  # between the end of a line and the table's side
@@ -26,7 +26,7 @@ WHITE = 0.6  # between two cells of a row
 
 
 def fitted(region: Region, words: Sequence[Word], strokes: Sequence[Box], taken: Sequence[Box]) -> Region:
-    """The table with the grids and rows that are its own, and without prose above and below its lines.
+    """The table with the rows that are its own, and without prose above and below its lines.
 
     It does not grow over what is `taken`.
     """
@@ -34,16 +34,10 @@ def fitted(region: Region, words: Sequence[Word], strokes: Sequence[Box], taken:
     em = type_height(inside)
     if not em:
         return region
-    box = _with_grids(region.box, strokes)
-    box = _with_ruled_rows(box, words, strokes, em)
+    box = _with_ruled_rows(region.box, words, strokes, em)
     if any(shared_area(box, other) > shared_area(region.box, other) for other in taken):
         box = region.box
     return replace(region, box=_without_prose(box, words, strokes, em))
-
-
-def _with_grids(box: Box, strokes: Sequence[Box]) -> Box:
-    own = [grid.box for grid in grids(strokes) if shared_area(box, grid.box) > GRID * area(grid.box)]
-    return enclosing([box, *own])
 
 
 def ruled_heights(box: Box, strokes: Sequence[Box], em: float) -> list[float]:
