@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box, enclosing, shared_area
+from penstock.box import Box, shared_area
 from penstock.documents.tables.gutters import white_edges
 from penstock.documents.tables.ruled import rulings
 from penstock.documents.tables.word_columns import split_at_white, type_height
@@ -100,35 +100,6 @@ def _middle(row: Sequence[Word]) -> float:
     return (top + bottom) / 2
 
 
-def joined_parts(tables: Sequence[Region], words: Sequence[Word]) -> list[Region]:
-    """The tables, those of the same columns one below the other made one: a model cuts long tables."""
-    found: list[Region] = []
-    for table in sorted(tables, key=lambda table: table.box[1]):
-        above = next((other for other in found if _is_part_below(other.box, table.box, words)), None)
-        if above is None:
-            found.append(table)
-        else:
-            found[found.index(above)] = replace(above, box=enclosing([above.box, table.box]))
-    return found
-
-
-def _is_part_below(above: Box, below: Box, words: Sequence[Word]) -> bool:
-    [first, second], _ = distribute(words, [above, below])
-    em = type_height([*first, *second])
-    beside = max(abs(above[0] - below[0]), abs(above[2] - below[2])) < END * em
-    if not beside or not -em < below[1] - above[3] < REACH * em:
-        return False
-    upper, lower = _with_cells(first, em), _with_cells(second, em)
-    return (
-        min(len(upper), len(lower)) >= MIN_ROWS and not _is_head(lower[0]) and _same_columns(upper, lower, em)
-    )
-
-
-def _is_head(row: Sequence[Word]) -> bool:
-    """Whether a row has hardly a figure: a table of its own begins with it."""
-    return 2 * sum(any(map(str.isdigit, word.text)) for word in row) < len(row)
-
-
 def parts(table: Region, words: Sequence[Word]) -> list[Region]:
     """The table, or the tables with columns of their own that stand one below the other in it."""
     [inside], _ = distribute(words, [table.box])
@@ -152,10 +123,6 @@ def parts(table: Region, words: Sequence[Word]) -> list[Region]:
     if len(blocks) < 2:
         return [table]
     return [replace(table, box=around([word for row in block for word in row])) for block in blocks]
-
-
-def _with_cells(words: Sequence[Word], em: float) -> list[list[Word]]:
-    return [row for row in rows_of_words(words) if len(split_at_white(row, WHITE * em)) > 1]
 
 
 def _top(row: Sequence[Word]) -> float:

@@ -23,6 +23,7 @@ THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
 MAX_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
 MAX_CELLS = 10_000
+MIN_RULES = 3  # top, head and bottom rule of a journal's table
 FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
 LETTER = 0.5  # of the type's height: how wide a letter is
 MIN_UNFORCED, UNFORCED = 2, 0.6  # line breaks in drawn cells that are rows of the table, and their share
@@ -138,6 +139,26 @@ def _positions(lines: list[Ruling], crossing: list[Ruling]) -> tuple[float, ...]
     found = [run[0].at for run in _near(sorted(lines, key=lambda r: r.at))]
     ends = (min(r.low for r in crossing), max(r.high for r in crossing))
     return tuple(sorted(found + [end for end in ends if min(abs(end - at) for at in found) > 2 * TOUCH]))
+
+
+def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
+    """Boxes between the first and last of three or more horizontal rules of one length."""
+    if len(across) > MAX_LINES:  # a drawing
+        return []
+    groups: list[list[Ruling]] = []
+    for rule in across:  # rules of a table start and end together
+        same = (g for g in groups if max(abs(g[0].low - rule.low), abs(g[0].high - rule.high)) <= 2 * TOUCH)
+        group = next(same, None)
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(rule)
+    bands = []
+    for rules in groups:
+        if len(rules) >= MIN_RULES:
+            top, bottom = min(r.at for r in rules), max(r.at for r in rules)
+            bands.append((min(r.low for r in rules), top, max(r.high for r in rules), bottom))
+    return bands
 
 
 def cells_of(grid: RuledGrid, words: Sequence[Word]) -> list[TableCell]:
