@@ -66,7 +66,7 @@ def cells_from_words(box: Box, words: Sequence[Word], strokes: Sequence[Box]) ->
     forced = [is_forced(a[0], b[0], frame) for a, b in names]
     frame = replace(frame, wraps_names=3 * len(forced) >= len(pieces) and sum(forced) >= 0.8 * len(forced))
     bands = runs_of(pieces, lambda run, line: not is_ruled_off(run[-1], line, frame))
-    bands = [with_spans(band, frame, number == 0) for number, band in enumerate(bands)]
+    bands = [with_spans(band, frame) for band in bands]
     placed: list[TableCell] = []
     top = 0
     for number, band in enumerate(bands):

@@ -132,18 +132,13 @@ def unseen_tables(words: Sequence[Word], strokes: Sequence[Box], regions: Sequen
     drawn = [(box, "drawn table") for box in _drawn(words, strokes)]
     ruled = [(box, "ruled table") for box in _ruled(words, strokes)]
     free = _unclaimed(words, regions)
-    aligned = [(box, "aligned table") for box in _aligned(free) if _has_columns(box, free)]
+    aligned = [(box, "aligned table") for box in _aligned(free)]
     found: list[Region] = []
     for box, name in [*drawn, *ruled, *aligned]:
         others = [*taken, *(region.box for region in found)]
         if not any(shared_area(box, other) > SEEN * min(area(box), area(other)) for other in others):
             found.append(Region(label="table", native_label=name, box=box))
     return found
-
-
-def _has_columns(box: Box, words: Sequence[Word]) -> bool:
-    [inside], _ = distribute(words, [box])
-    return len(white_edges(rows_of_words(inside), type_height(inside), ())) > 0
 
 
 def _drawn(words: Sequence[Word], strokes: Sequence[Box]) -> list[Box]:
