@@ -8,7 +8,8 @@ from itertools import pairwise
 from statistics import median
 
 from penstock.documents.tables.cell_words import DRAWN_ACROSS, CellWords, Frame, Row, TextLine
-from penstock.documents.tables.rows_of_words import CENTRED
+
+CENTRED = 0.35  # of the leading: how far from the middle of its rows a cell may stand
 
 
 def with_spans(band: Sequence[TextLine], frame: Frame) -> list[TextLine]:
