@@ -50,7 +50,7 @@ def test_the_sample_is_the_same_each_time_and_of_many_documents() -> None:
 def test_a_page_that_reads_as_its_truth_is_perfect_and_an_unread_one_is_not(tmp_path: Path) -> None:
     file = tmp_path / "a.p01.md"
     file.write_text(MARKDOWN, encoding="utf-8")
-    known = Sample("made", "a", tmp_path / "a.pdf", 0, partial(read, file))
+    known = Sample("made", "a", tmp_path / "a.jpg", 0, partial(read, file))
     perfect = scores.score(known, page(MARKDOWN))
     assert (perfect.values["text"], perfect.values["tables"], perfect.values["order"]) == (0.0, 1.0, 0.0)
     assert perfect.headings == scores.Headings(matched=1, read=1, true=1)

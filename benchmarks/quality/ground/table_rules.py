@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from benchmarks.quality.ground.sample import Sample
 from penstock.box import Box
-from penstock.documents.tables.aligned import ruled_bands
-from penstock.documents.tables.ruled import grids, rulings
+from penstock.documents.tables.ruled import grids, ruled_bands, rulings
 from penstock.engines.pdf.file import PageSize, PdfFile
 
 RULED, ACROSS, BARE = "tables, ruled", "tables, rules across", "tables, no rules"

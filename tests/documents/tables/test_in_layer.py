@@ -87,12 +87,6 @@ def test_a_full_grid_is_believed() -> None:
     assert cells is not None and [cell.text for cell in cells[4:8]] == list(RIVERS[1])
 
 
-def test_a_grid_without_lines_between_its_rows_is_not_believed() -> None:
-    """Cells side by side with as many lines that need not break are rows that nobody drew."""
-    grid = frame([140, 390, 590, 790, 950], [390, 430, 590])
-    assert ruled_table((140, 390, 950, 590), rows_of_text(RIVERS, COLUMNS, 400), grid) is None
-
-
 def test_a_grid_without_lines_between_its_columns_is_not_believed() -> None:
     rows = [*RIVERS, ("Yeongsan", "137", "3,371", "89")]
     strokes = [(140.0, y, 950.0, y + 1) for y in (390.0, 430.0, 630.0)]
@@ -108,12 +102,3 @@ def test_paragraphs_in_drawn_cells_are_one_cell_each() -> None:
             words += paragraph(x, y, 3, words_a_row=7)
     cells = ruled_table((140, 390, 980, 630), words, frame(xs, ys))
     assert cells is not None and [cell.text.count("\n") for cell in cells] == [0, 0, 2, 2, 2, 2]
-
-
-def test_a_bold_head_without_a_line_below_is_a_row() -> None:
-    words = [w for text, x in zip(RIVERS[0], COLUMNS, strict=True) for w in line(text, x, 400, bold=True)]
-    words += rows_of_text(RIVERS[1:], COLUMNS, 430)
-    cells = ruled_table(
-        (140, 390, 950, 590), words, frame([140, 390, 590, 790, 950], [390, 460, 500, 540, 590])
-    )
-    assert cells is not None and [cell.text for cell in cells[:8]] == [*RIVERS[0], *RIVERS[1]]

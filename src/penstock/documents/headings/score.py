@@ -61,7 +61,7 @@ WEIGHTS: Mapping[str, float] = {
 BIAS = -5.50
 # Bounds: where each source is told by the weights of the others, mean F1 is .951 and precision .920, and with
 # zero for all .947 and .937. What the network takes for a heading in a type of its own stays one unless
-# it clearly is none: the network is right in .92 of its headings, and sees designs that these sources have not.
+# it clearly is none: the network is right in .92 of them, and sees designs that these sources have not.
 SEEN, UNSEEN = -2.0, -0.7
 
 

@@ -1,7 +1,7 @@
 """Finds the regions of a born-digital page without a model, by its fonts and geometry.
 
-First come tables (rulings, then aligned columns). The words left are cut into columns and text blocks,
-blocks get labels, and all regions are put into reading order. Each word of the layer is in one region.
+First come tables. The words left are cut into columns and text blocks, blocks get labels, and all regions
+are put into reading order. Each word of the layer is in one region.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from penstock.box import Box, area, enclosing, holds_middle
 from penstock.documents.headings.by_type import page_facts
 from penstock.documents.layout.labels import PageFacts, labelled
 from penstock.documents.layout.reading_order import reading_order
-from penstock.documents.tables.aligned import AlignedTable, ruled_bands, table_in_band, tables_in_rows
+from penstock.documents.tables.from_words import cells_of_layer
 from penstock.documents.tables.html import with_cells
-from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
+from penstock.documents.tables.in_layer import unseen_tables
 from penstock.documents.text import rotated_text
 from penstock.documents.text.blocks import (
     Fragment,
@@ -29,7 +29,7 @@ from penstock.documents.text.blocks import (
 from penstock.documents.text.columns import WhiteSpace, xy_cut
 from penstock.documents.text.paragraphs import join_lines
 from penstock.documents.text.text_layer import MIN_PICTURE, distribute, lines_from
-from penstock.region import Line, Region, TextLayer, Word
+from penstock.region import Region, TextLayer, Word
 
 BAND_GAP = 0.5  # font sizes of white between bands; lines of one paragraph are nearer
 LOOSE_GAP = 1.3  # times the white between lines, where the page is set with more than that
@@ -37,8 +37,6 @@ COLUMN_GUTTER = 0.8
 SAME_EDGE = 2.5  # font sizes: how far the edges of one column may lie apart
 MAX_PICTURE = 0.85  # above this it is the page's background
 SIDEWAYS_TEXT = frozenset({"text", "header", "footer", "number", "footnote", "doc_title"})
-MIN_CELLS_WITH_TEXT = 2
-FILLED = 0.25  # share of a table's cells with text; frames of drawings have less
 
 
 def regions_by_rules(layer: TextLayer, width: float, height: float) -> list[Region]:
@@ -55,13 +53,9 @@ def _regions(words: list[Word], strokes: list[Box], width: float, height: float)
     """Tables and text of level words, in no order."""
     em = body_type(words)[0] or height / 80
     page = page_facts(words, width, height)
-    tables, words = _ruled_tables(strokes, words)
+    tables, words = _tables(strokes, words)
     rows = rows_of_fragments(words, em) if words else []
-    aligned = _aligned_tables(strokes, rows, em)
-    taken = {id(f) for table in aligned for f in table.fragments}
-    fragments = [f for row in rows for f in row if id(f) not in taken]
-    texts = _text_regions(fragments, page, em)
-    return tables + [_aligned_region(table) for table in aligned] + texts
+    return tables + _text_regions([f for row in rows for f in row], page, em)
 
 
 def _sideways_regions(words: list[Word], width: float, height: float) -> list[Region]:
@@ -89,55 +83,18 @@ def _on_page(box: Box, width: float, height: float) -> bool:
     )
 
 
-def _ruled_tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Region], list[Word]]:
-    found = _outermost(grids(strokes))
-    inside, rest = distribute(words, [grid.box for grid in found])
+def _tables(strokes: Sequence[Box], words: list[Word]) -> tuple[list[Region], list[Word]]:
+    """The tables whose cells the layer shows, and the words of none."""
+    found = unseen_tables(words, strokes, [])
+    inside, rest = distribute(words, [table.box for table in found])
     regions = []
-    for grid, held in zip(found, inside, strict=True):
-        cells = cells_of(grid, held)
-        num_texts = sum(bool(c.text) for c in cells)
-        if num_texts < max(MIN_CELLS_WITH_TEXT, FILLED * len(cells)):
+    for table, held in zip(found, inside, strict=True):
+        cells = cells_of_layer(table.box, held, strokes)
+        if cells:
+            regions.append(with_cells(replace(table, reader="layer", lines=tuple(lines_from(held))), cells))
+        else:
             rest += held
-            continue
-        table = with_cells(_region("table", "ruled table", grid.box, None), cells)
-        regions.append(replace(table, lines=tuple(lines_from(held))))
     return regions, rest
-
-
-def _outermost(found: list[RuledGrid]) -> list[RuledGrid]:
-    """Grids that lie in no other: a frame inside a cell belongs to the table around it."""
-    kept: list[RuledGrid] = []
-    for grid in sorted(found, key=lambda g: area(g.box), reverse=True):
-        if not any(holds_middle(other.box, grid.box) for other in kept):
-            kept.append(grid)
-    return kept
-
-
-def _aligned_tables(strokes: Sequence[Box], rows: list[list[Fragment]], em: float) -> list[AlignedTable]:
-    across, _ = rulings(strokes)
-    banded = [table_in_band(rows, band, em) for band in ruled_bands(across)]
-    found = [table for table in banded if table is not None]
-    taken = {id(f) for table in found for f in table.fragments}
-    free = [[f for f in row if id(f) not in taken] for row in rows]
-    return _disjoint(found) + tables_in_rows(free, em)
-
-
-def _disjoint(tables: list[AlignedTable]) -> list[AlignedTable]:
-    """No fragment in two tables: of two that overlap the larger stays."""
-    kept: list[AlignedTable] = []
-    taken: set[int] = set()
-    for table in sorted(tables, key=lambda t: len(t.fragments), reverse=True):
-        ids = {id(f) for f in table.fragments}
-        if not ids & taken:
-            kept.append(table)
-            taken |= ids
-    return kept
-
-
-def _aligned_region(table: AlignedTable) -> Region:
-    lines = tuple(Line(text=f.text, box=f.box) for f in table.fragments)
-    region = with_cells(_region("table", "aligned columns", table.box, None), table.cells)
-    return replace(region, lines=lines)
 
 
 def _region(label: str, rule: str, box: Box, content: str | None) -> Region:

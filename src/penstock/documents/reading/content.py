@@ -11,9 +11,8 @@ from dataclasses import replace
 from penstock.box import Box
 from penstock.documents.confidence.signals import as_line, mean_confidence, signals_of
 from penstock.documents.reading.running_text import is_prose
-from penstock.documents.tables.from_words import cells_from_words
+from penstock.documents.tables.from_words import cells_of_layer
 from penstock.documents.tables.html import with_cells
-from penstock.documents.tables.ruled import ruled_table
 from penstock.documents.text.code import code_text
 from penstock.documents.text.paragraph_breaks import split_paragraphs
 from penstock.documents.text.paragraphs import join_lines
@@ -75,9 +74,7 @@ def with_content(region: Region) -> Region | None:
 
 def with_cells_of_layer(region: Region, words: Sequence[Word], strokes: Sequence[Box]) -> Region | None:
     """A table by the lines drawn around its cells, or by its words; None where neither shows columns."""
-    cells = words and (
-        ruled_table(region.box, words, strokes) or cells_from_words(region.box, words, strokes)
-    )
+    cells = words and cells_of_layer(region.box, words, strokes)
     return with_cells(replace(region, reader="layer"), cells) if cells else None
 
 

@@ -15,7 +15,7 @@ from penstock.documents.text.lines import around, row_text
 from penstock.documents.text.runs import runs_of
 from penstock.region import Word
 
-MIDDLE = 0.4  # of the type's height, between the middles of a head and of the columns below it
+PAST_END = 0.4  # of the type's height: how far past its end a line drawn down still parts columns
 DRAWN_ACROSS = 0.85  # of the table's width that a line takes to part rows for good
 _NUMBER = re.compile(r"[^\w]*\d[\d.,:/%()±×−+\-–*†‡ ]*\W*$|[-–—✓✗×]$")
 
@@ -66,7 +66,7 @@ class Frame:
 
     def is_open(self, edge: int, height: float) -> bool:
         """Whether the line that parts two columns is not drawn at a height."""
-        own, slack = [rule for rule in self.down if rule.at == self.edges[edge]], MIDDLE * self.em
+        own, slack = [rule for rule in self.down if rule.at == self.edges[edge]], PAST_END * self.em
         return bool(own) and not any(rule.low - slack < height < rule.high + slack for rule in own)
 
     def width(self, column: int) -> float:

@@ -1,6 +1,7 @@
 """Fits the box of a table that a model saw to the lines drawn around it and to the rows that are its own.
 
-A layout model cuts the head off a table, or takes the sentence above for a part of it.
+A layout model cuts the head off a table, or takes the sentence above for a part of it. A drawn frame is no
+sign: its last row may be a note.
 """
 
 from __future__ import annotations
@@ -8,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from penstock.box import Box, area, enclosing, shared_area
+from penstock.box import Box, shared_area
 from penstock.documents.tables.gutters import white_edges
-from penstock.documents.tables.ruled import grids, rulings
+from penstock.documents.tables.ruled import rulings
 from penstock.documents.tables.word_columns import split_at_white, type_height
 from penstock.documents.text.lines import around, rows_of_words
 from penstock.documents.text.text_layer import distribute
 from penstock.region import Region, Word
 
-GRID = 0.5  # share of a grid's box that lies in the region: the grid is a part of the table
 # In units of the type's height.
 REACH, FOOT = 3.0, 1.5  # from the table to a line above or below it that is its own: a head has two lines
 END = 1.5  # between the end of a line and the table's side
@@ -26,7 +26,7 @@ WHITE = 0.6  # between two cells of a row
 
 
 def fitted(region: Region, words: Sequence[Word], strokes: Sequence[Box], taken: Sequence[Box]) -> Region:
-    """The table with the grids and rows that are its own, and without prose above and below its lines.
+    """The table with the rows that are its own, and without prose above and below its lines.
 
     It does not grow over what is `taken`.
     """
@@ -34,16 +34,10 @@ def fitted(region: Region, words: Sequence[Word], strokes: Sequence[Box], taken:
     em = type_height(inside)
     if not em:
         return region
-    box = _with_grids(region.box, strokes)
-    box = _with_ruled_rows(box, words, strokes, em)
+    box = _with_ruled_rows(region.box, words, strokes, em)
     if any(shared_area(box, other) > shared_area(region.box, other) for other in taken):
         box = region.box
     return replace(region, box=_without_prose(box, words, strokes, em))
-
-
-def _with_grids(box: Box, strokes: Sequence[Box]) -> Box:
-    own = [grid.box for grid in grids(strokes) if shared_area(box, grid.box) > GRID * area(grid.box)]
-    return enclosing([box, *own])
 
 
 def ruled_heights(box: Box, strokes: Sequence[Box], em: float) -> list[float]:
@@ -106,35 +100,6 @@ def _middle(row: Sequence[Word]) -> float:
     return (top + bottom) / 2
 
 
-def joined_parts(tables: Sequence[Region], words: Sequence[Word]) -> list[Region]:
-    """The tables, those of the same columns one below the other made one: a model cuts long tables."""
-    found: list[Region] = []
-    for table in sorted(tables, key=lambda table: table.box[1]):
-        above = next((other for other in found if _is_part_below(other.box, table.box, words)), None)
-        if above is None:
-            found.append(table)
-        else:
-            found[found.index(above)] = replace(above, box=enclosing([above.box, table.box]))
-    return found
-
-
-def _is_part_below(above: Box, below: Box, words: Sequence[Word]) -> bool:
-    [first, second], _ = distribute(words, [above, below])
-    em = type_height([*first, *second])
-    beside = max(abs(above[0] - below[0]), abs(above[2] - below[2])) < END * em
-    if not beside or not -em < below[1] - above[3] < REACH * em:
-        return False
-    upper, lower = _with_cells(first, em), _with_cells(second, em)
-    return (
-        min(len(upper), len(lower)) >= MIN_ROWS and not _is_head(lower[0]) and _same_columns(upper, lower, em)
-    )
-
-
-def _is_head(row: Sequence[Word]) -> bool:
-    """Whether a row has hardly a figure: a table of its own begins with it."""
-    return 2 * sum(any(map(str.isdigit, word.text)) for word in row) < len(row)
-
-
 def parts(table: Region, words: Sequence[Word]) -> list[Region]:
     """The table, or the tables with columns of their own that stand one below the other in it."""
     [inside], _ = distribute(words, [table.box])
@@ -158,10 +123,6 @@ def parts(table: Region, words: Sequence[Word]) -> list[Region]:
     if len(blocks) < 2:
         return [table]
     return [replace(table, box=around([word for row in block for word in row])) for block in blocks]
-
-
-def _with_cells(words: Sequence[Word], em: float) -> list[list[Word]]:
-    return [row for row in rows_of_words(words) if len(split_at_white(row, WHITE * em)) > 1]
 
 
 def _top(row: Sequence[Word]) -> float:

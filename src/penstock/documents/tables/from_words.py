@@ -24,6 +24,7 @@ from penstock.documents.tables.cell_words import (
 )
 from penstock.documents.tables.gutters import rules_inside, usual_space, white_edges
 from penstock.documents.tables.rows_of_words import is_forced, rows_of
+from penstock.documents.tables.ruled import ruled_table
 from penstock.documents.tables.spans_of_words import row_spans, with_spans
 from penstock.documents.tables.word_columns import type_height
 from penstock.documents.text.lines import around, rows_of_words
@@ -36,6 +37,11 @@ from penstock.region import NOWHERE, Line, TableCell, Word
 MIN_CUT, CUT_SPACES = 0.3, 1.25
 MAX_DOUBT = 0.1  # of the rows, chosen on 76 tables: above it the network tells more than the words
 SHORT_TEXT = 6  # letters: what begins small and is no longer may be a unit or a name
+
+
+def cells_of_layer(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[TableCell]:
+    """The cells of the table in the box by the lines drawn around them, or by the words; none in doubt."""
+    return ruled_table(box, words, strokes) or cells_from_words(box, words, strokes)
 
 
 def cells_from_words(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list[TableCell]:
@@ -60,7 +66,7 @@ def cells_from_words(box: Box, words: Sequence[Word], strokes: Sequence[Box]) ->
     forced = [is_forced(a[0], b[0], frame) for a, b in names]
     frame = replace(frame, wraps_names=3 * len(forced) >= len(pieces) and sum(forced) >= 0.8 * len(forced))
     bands = runs_of(pieces, lambda run, line: not is_ruled_off(run[-1], line, frame))
-    bands = [with_spans(band, frame, number == 0) for number, band in enumerate(bands)]
+    bands = [with_spans(band, frame) for band in bands]
     placed: list[TableCell] = []
     top = 0
     for number, band in enumerate(bands):

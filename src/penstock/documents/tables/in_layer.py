@@ -14,10 +14,9 @@ from itertools import pairwise
 
 from penstock.box import Box, area, shared_area
 from penstock.documents.layout.labels import LEADER
-from penstock.documents.tables.aligned import ruled_bands
-from penstock.documents.tables.fitted import fitted, joined_parts, parts, ruled_heights
+from penstock.documents.tables.fitted import fitted, parts, ruled_heights
 from penstock.documents.tables.gutters import parting_lines, white_edges
-from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, rulings
+from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, ruled_bands, rulings
 from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
 from penstock.documents.text.code import is_typed
@@ -58,7 +57,7 @@ def with_layer_tables(regions: Sequence[Region], words: Sequence[Word], layer: T
         if not _is_drawing_of(region, drawn, layer.pictures) and not _is_prose(region, shown, layer.strokes)
     ]
     found = unseen_tables(shown, layer.strokes, known)
-    seen = joined_parts([*(region for region in known if region.label == "table"), *found], shown)
+    seen = [*(region for region in known if region.label == "table"), *found]
     tables = [part for table in _fitted(seen, shown, layer) for part in parts(table, shown)]
     others = [region for region in known if region.label != "table"]
     return [region for region in others if not _is_inside_of(region, tables)] + tables
@@ -133,18 +132,13 @@ def unseen_tables(words: Sequence[Word], strokes: Sequence[Box], regions: Sequen
     drawn = [(box, "drawn table") for box in _drawn(words, strokes)]
     ruled = [(box, "ruled table") for box in _ruled(words, strokes)]
     free = _unclaimed(words, regions)
-    aligned = [(box, "aligned table") for box in _aligned(free) if _has_columns(box, free)]
+    aligned = [(box, "aligned table") for box in _aligned(free)]
     found: list[Region] = []
     for box, name in [*drawn, *ruled, *aligned]:
         others = [*taken, *(region.box for region in found)]
         if not any(shared_area(box, other) > SEEN * min(area(box), area(other)) for other in others):
             found.append(Region(label="table", native_label=name, box=box))
     return found
-
-
-def _has_columns(box: Box, words: Sequence[Word]) -> bool:
-    [inside], _ = distribute(words, [box])
-    return len(white_edges(rows_of_words(inside), type_height(inside), ())) > 0
 
 
 def _drawn(words: Sequence[Word], strokes: Sequence[Box]) -> list[Box]:

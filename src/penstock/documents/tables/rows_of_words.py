@@ -9,7 +9,6 @@ from itertools import pairwise
 from penstock.documents.tables.cell_words import CellWords, Frame, Row, TextLine, middle_of
 
 WIDE_COLUMN = 6.0  # heights of type, of running text; in narrower columns a line's end says nothing
-CENTRED = 0.35  # of the leading: how far from the middle of its rows a cell may stand
 WIDER_STEP = 1.25  # of the least leading: the next row begins
 FULL = 0.93  # of a column's width: where a line ends that had no room for the next word
 
@@ -23,25 +22,16 @@ def rows_of(
     steps = [middle_of(b) - middle_of(a) for a, b in pairwise(band)]
     floating = [_floats(place, band, frame) for place in range(len(band))]
     least = min((step for step in steps if step > 0.7 * frame.em), default=frame.em)
-    set_apart = _are_set_apart(steps, least)
     rows: list[list[TextLine]] = []
     for place, line in enumerate(band):
         if floating[place]:
             continue
-        beside = _is_beside(place, band) or (place > 1 and _is_beside(place - 1, band))
-        if rows and (beside or _goes_on(rows[-1], line, frame, least, set_apart)):
+        if rows and _goes_on(rows[-1], line, frame, least):
             rows[-1].append(line)
         else:
             rows.append([line])
     spanning = [piece for line, floats in zip(band, floating, strict=True) if floats for piece in line]
     return [[piece for line in row for piece in line] for row in rows], spanning
-
-
-def _are_set_apart(steps: Sequence[float], least: float) -> bool:
-    """Whether white tells rows from the lines of a row: some lines stand close and others do not."""
-    close = sum(step < 1.12 * least for step in steps)
-    wide = sum(step > WIDER_STEP * least for step in steps)
-    return close > 0 and wide > 1 and close + wide >= 0.9 * len(steps)
 
 
 def _is_one_row(band: Sequence[TextLine], frame: Frame, is_head: bool, ruled: bool) -> bool:
@@ -79,8 +69,6 @@ def _floats(place: int, band: Sequence[TextLine], frame: Frame) -> bool:
     if not 0 < place < len(band) - 1:
         return False
     above, line, below = band[place - 1 : place + 2]
-    if _is_alone_in_the_middle(place, band):
-        return True
     near = 0.75 * (middle_of(below) - middle_of(above))
     columns = {piece.first for piece in line}
     beside = {c for p in (*above, *below) for c in range(p.first, p.last + 1)}
@@ -92,33 +80,7 @@ def _floats(place: int, band: Sequence[TextLine], frame: Frame) -> bool:
     )
 
 
-def _is_beside(place: int, band: Sequence[TextLine]) -> bool:
-    """Whether a line stands next to the two lines of a cell, between their heights."""
-    if not 0 < place < len(band) - 1:
-        return False
-    above, line, below = band[place - 1 : place + 2]
-    columns = [{piece.first for piece in own} for own in (above, line, below)]
-    further = [*band[max(0, place - 2) : place - 1], *band[place + 2 : place + 3]]
-    step = middle_of(below) - middle_of(above)
-    return (
-        max(middle_of(line) - middle_of(above), middle_of(below) - middle_of(line)) < 0.75 * step
-        and columns[0] == columns[2]
-        and not columns[0] & columns[1]
-        and len(line) > len(above)
-        and not any({piece.first for piece in other} == columns[1] for other in further)
-    )
-
-
-def _is_alone_in_the_middle(place: int, band: Sequence[TextLine]) -> bool:
-    """Whether a line has columns of its own, and stands in the middle of the band."""
-    columns = {piece.first for piece in band[place]}
-    others = {piece.first for other in band if other is not band[place] for piece in other}
-    leading = (middle_of(band[-1]) - middle_of(band[0])) / (len(band) - 1)
-    centre = (middle_of(band[0]) + middle_of(band[-1])) / 2
-    return not columns & others and abs(middle_of(band[place]) - centre) < CENTRED * leading
-
-
-def _goes_on(row: Sequence[TextLine], line: TextLine, frame: Frame, least: float, set_apart: bool) -> bool:
+def _goes_on(row: Sequence[TextLine], line: TextLine, frame: Frame, least: float) -> bool:
     """Whether a line is one more of the same row."""
     above = row[-1]
     step = middle_of(line) - middle_of(above)
@@ -142,8 +104,6 @@ def _goes_on(row: Sequence[TextLine], line: TextLine, frame: Frame, least: float
         return not any(piece.is_number and not piece.text.startswith("(") for piece in line)
     if any(piece.is_number for piece in line):
         return False
-    if set_apart:
-        return True
     return 0 not in mine and mine < set(last) and all(is_forced(last[p.first], p, frame) for p in line)
 
 

@@ -7,25 +7,21 @@ no line between them are one cell with a span. A frame with a single cell is no 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
 
 from penstock.box import Box, holds_middle, shared_area
 from penstock.documents.tables.word_columns import column_edges, type_height
 from penstock.documents.text.lines import row_text, rows_of_words
 from penstock.documents.text.runs import runs_of
 from penstock.region import TableCell, Word
-from penstock.scripts import is_syllable, is_unspaced
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
 MAX_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
 MAX_CELLS = 10_000
+MIN_RULES = 3  # top, head and bottom rule of a journal's table
 FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
-LETTER = 0.5  # of the type's height: how wide a letter is
-MIN_UNFORCED, UNFORCED = 2, 0.6  # line breaks in drawn cells that are rows of the table, and their share
 MIN_HIDDEN_ROWS, HIDDEN_GUTTER = 3, 1.0  # lines of a cell, and white in type heights, that show columns
 HELD = 0.6  # share of an edge that must be drawn to separate two cells
 
@@ -140,6 +136,26 @@ def _positions(lines: list[Ruling], crossing: list[Ruling]) -> tuple[float, ...]
     return tuple(sorted(found + [end for end in ends if min(abs(end - at) for at in found) > 2 * TOUCH]))
 
 
+def ruled_bands(across: Sequence[Ruling]) -> list[Box]:
+    """Boxes between the first and last of three or more horizontal rules of one length."""
+    if len(across) > MAX_LINES:  # a drawing
+        return []
+    groups: list[list[Ruling]] = []
+    for rule in across:  # rules of a table start and end together
+        same = (g for g in groups if max(abs(g[0].low - rule.low), abs(g[0].high - rule.high)) <= 2 * TOUCH)
+        group = next(same, None)
+        if group is None:
+            groups.append([rule])
+        else:
+            group.append(rule)
+    bands = []
+    for rules in groups:
+        if len(rules) >= MIN_RULES:
+            top, bottom = min(r.at for r in rules), max(r.at for r in rules)
+            bands.append((min(r.low for r in rules), top, max(r.high for r in rules), bottom))
+    return bands
+
+
 def cells_of(grid: RuledGrid, words: Sequence[Word]) -> list[TableCell]:
     """The grid's cells with their words; a word goes to the cell its middle is in."""
     num_rows, num_columns = len(grid.ys) - 1, len(grid.xs) - 1
@@ -170,63 +186,15 @@ def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list
             and len(grid.xs) > 2
             and len(grid.ys) > 2
         ):
-            grid = _with_head(grid, words)
             cells = cells_of(grid, words)
             return None if is_partial(grid, cells, words) else cells
     return None
 
 
-def _with_head(grid: RuledGrid, words: Sequence[Word]) -> RuledGrid:
-    """The grid with a line below a bold head that is set apart from the first row by its type alone."""
-    rows = rows_of_words([word for word in words if (word.box[1] + word.box[3]) / 2 < grid.ys[1]])
-    if (
-        len(rows) < 2
-        or not all(word.bold for word in rows[0])
-        or any(w.bold for row in rows[1:] for w in row)
-    ):
-        return grid
-    columns = [{_slot(grid.xs, (word.box[0] + word.box[2]) / 2) for word in row} for row in rows[:2]]
-    if min(map(len, columns)) < len(grid.xs) - 1:
-        return grid
-    at = (max(word.box[3] for word in rows[0]) + min(word.box[1] for word in rows[1])) / 2
-    line = Ruling(at, grid.xs[0], grid.xs[-1])
-    ys = tuple(sorted((*grid.ys, at)))
-    return RuledGrid(
-        grid.xs, ys, tuple(sorted((*grid.horizontals, line), key=lambda r: r.at)), grid.verticals
-    )
-
-
 def is_partial(grid: RuledGrid, cells: Sequence[TableCell], words: Sequence[Word]) -> bool:
-    """Whether lines are drawn around some of a table's cells only, so that a drawn cell holds several.
-
-    Cells side by side hold as many lines, which they had no need to break; or the words in one keep columns.
-    """
+    """Whether lines are drawn around some of a table's cells only, so that the words in one keep columns."""
     em = type_height(words)
-    return _hides_rows(grid, cells, em) or any(_hides_columns(cell, grid, words, em) for cell in cells)
-
-
-def _hides_rows(grid: RuledGrid, cells: Sequence[TableCell], em: float) -> bool:
-    forced = unforced = 0
-    broken = sorted((cell for cell in cells if "\n" in cell.text), key=lambda cell: cell.row)
-    for _, row in groupby(broken, key=lambda cell: cell.row):
-        beside = list(row)
-        heights = Counter(cell.text.count("\n") for cell in beside)
-        for cell in beside:
-            if heights[cell.text.count("\n")] > 1:
-                width = grid.xs[min(cell.column + cell.column_span, len(grid.xs) - 1)] - grid.xs[cell.column]
-                breaks = [_is_forced(a, b, width / (LETTER * em)) for a, b in pairwise(cell.text.split("\n"))]
-                forced, unforced = forced + sum(breaks), unforced + breaks.count(False)
-    return unforced >= MIN_UNFORCED and unforced > UNFORCED * (forced + unforced)
-
-
-def _is_forced(above: str, below: str, letters: float) -> bool:
-    """Whether a cell as wide as so many letters had no room for the next word."""
-    return _num_letters(above) + 1 + _num_letters(below.split(" ", 1)[0]) > 0.85 * letters
-
-
-def _num_letters(text: str) -> int:
-    """Returns how many Latin letters are as wide."""
-    return sum(2 if is_syllable(letter) or is_unspaced(letter) else 1 for letter in text)
+    return any(_hides_columns(cell, grid, words, em) for cell in cells)
 
 
 def _hides_columns(cell: TableCell, grid: RuledGrid, words: Sequence[Word], em: float) -> bool:

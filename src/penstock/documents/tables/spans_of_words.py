@@ -1,4 +1,4 @@
-"""Tells which cells of a table go over several columns or rows: by lines below them, and by their middle."""
+"""Tells which cells of a table go over several columns or rows: by lines below them, and by their height."""
 
 from __future__ import annotations
 
@@ -7,56 +7,32 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from penstock.documents.tables.cell_words import DRAWN_ACROSS, MIDDLE, CellWords, Frame, Row, TextLine
-from penstock.documents.tables.rows_of_words import CENTRED
+from penstock.documents.tables.cell_words import DRAWN_ACROSS, CellWords, Frame, Row, TextLine
+
+CENTRED = 0.35  # of the leading: how far from the middle of its rows a cell may stand
 
 
-def with_spans(band: Sequence[TextLine], frame: Frame, is_first: bool) -> list[TextLine]:
+def with_spans(band: Sequence[TextLine], frame: Frame) -> list[TextLine]:
     """The lines with their pieces over all columns that they head."""
-    head = [*band[1:3], []] if is_first else [[] for _ in band]
-    longer = [len(line) < len(below) for line, below in zip(band, head, strict=False)]
-    longer += [False] * (len(band) - len(longer))
     return [
-        [_spanning(piece, line, band[place + 1 :], frame, longer[place]) for piece in line]
+        [_spanning(piece, line, band[place + 1 :], frame) for piece in line]
         for place, line in enumerate(band)
     ]
 
 
-def _spanning(
-    piece: CellWords, line: TextLine, below: Sequence[TextLine], frame: Frame, is_head: bool
-) -> CellWords:
-    """The piece to the ends of the line drawn below it, else about its middle, and up to lines drawn down."""
+def _spanning(piece: CellWords, line: TextLine, below: Sequence[TextLine], frame: Frame) -> CellWords:
+    """The piece to the ends of the line drawn below it, and up to lines drawn down."""
     headed = _headed(piece, below, frame)
-    if len(line) == 1 and not headed and (piece.first != piece.last or _is_title(piece, frame)):
+    if len(line) == 1 and not headed and piece.first != piece.last:
         return replace(piece, first=0, last=len(frame.edges))
     low = max((other.last + 1 for other in line if other.last < piece.first), default=0)
     high = min((other.first - 1 for other in line if other.first > piece.last), default=len(frame.edges))
-    first, last = headed or (_about(piece, low, high, frame) if is_head else (piece.first, piece.last))
+    first, last = headed or (piece.first, piece.last)
     while first > low and frame.is_open(first - 1, piece.middle):
         first -= 1
     while last < high and frame.is_open(last, piece.middle):
         last += 1
     return replace(piece, first=min(piece.first, max(first, low)), last=max(piece.last, min(last, high)))
-
-
-def _is_title(piece: CellWords, frame: Frame) -> bool:
-    """Whether a piece in the first column stands in the middle of the table."""
-    x0, _, x1, _ = frame.box
-    centre = (piece.box[0] + piece.box[2]) / 2
-    return piece.first == 0 and abs(centre - (x0 + x1) / 2) < frame.em and piece.box[0] > x0 + frame.em
-
-
-def _about(piece: CellWords, low: int, high: int, frame: Frame) -> tuple[int, int]:
-    """The widest run of free columns in whose middle the piece stands, or its own."""
-    centre = (piece.box[0] + piece.box[2]) / 2
-    for first, last in sorted(
-        ((a, b) for a in range(low, piece.first + 1) for b in range(piece.last, high + 1) if b > a),
-        key=lambda run: run[0] - run[1],
-    ):
-        start, end = frame.extents[first][0], frame.extents[last][1]
-        if abs((start + end) / 2 - centre) < MIDDLE * frame.em:
-            return first, last
-    return piece.first, piece.last
 
 
 def _headed(piece: CellWords, lines: Sequence[TextLine], frame: Frame) -> tuple[int, int] | None:
