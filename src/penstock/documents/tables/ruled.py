@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from penstock.box import Box, holds_middle, shared_area
 from penstock.documents.tables.word_columns import column_edges, type_height
-from penstock.documents.text.lines import row_text, rows_of_words
+from penstock.documents.text.lines import around, row_text, rows_of_words
+from penstock.documents.text.paragraphs import join_lines
 from penstock.documents.text.runs import runs_of
-from penstock.region import TableCell, Word
+from penstock.region import Line, TableCell, Word
 
 THIN = 4.0  # pixels: thicker than this is a bar, not a line
 TOUCH = 4.0  # pixels between line ends that are meant to meet
@@ -22,6 +23,7 @@ MAX_LINES = 1500  # a page with more rulings is a drawing (maps have 100,000)
 MAX_CELLS = 10_000
 MIN_RULES = 3  # top, head and bottom rule of a journal's table
 FILLS = 0.75  # share of a table's box that its drawn grid must take to be the table's own
+SPACE = 0.25  # of a line's height: between two words
 MIN_HIDDEN_ROWS, HIDDEN_GUTTER = 3, 1.0  # lines of a cell, and white in type heights, that show columns
 HELD = 0.6  # share of an edge that must be drawn to separate two cells
 
@@ -187,8 +189,24 @@ def ruled_table(box: Box, words: Sequence[Word], strokes: Sequence[Box]) -> list
             and len(grid.ys) > 2
         ):
             cells = cells_of(grid, words)
-            return None if is_partial(grid, cells, words) else cells
+            return None if is_partial(grid, cells, words) else [_unbroken(cell, words) for cell in cells]
     return None
+
+
+def _unbroken(cell: TableCell, words: Sequence[Word]) -> TableCell:
+    """The cell without the line breaks that its width forced."""
+    if "\n" not in cell.text:
+        return cell
+    rows = rows_of_words([word for word in words if holds_middle(cell.box, word.box)])
+    margin = max(0.0, min(around(row)[0] for row in rows) - cell.box[0])
+    parts = runs_of(rows, lambda part, row: _is_forced(around(part[-1]), row[0].box, cell.box[2] - margin))
+    texts = (join_lines([Line(text=row_text(row), box=around(row)) for row in part]) for part in parts)
+    return cell._replace(text="\n".join(texts))
+
+
+def _is_forced(above: Box, word: Box, right: float) -> bool:
+    """Whether a line that may go as far as `right` had no room for the word that begins the next one."""
+    return above[2] + SPACE * (word[3] - word[1]) + word[2] - word[0] > right
 
 
 def is_partial(grid: RuledGrid, cells: Sequence[TableCell], words: Sequence[Word]) -> bool:
