@@ -14,17 +14,15 @@ from itertools import pairwise
 
 from penstock.box import Box, area, shared_area
 from penstock.documents.layout.labels import LEADER
-from penstock.documents.tables.fitted import fitted, parts, ruled_heights
+from penstock.documents.tables.fitted import fitted, parts
 from penstock.documents.tables.gutters import parting_lines, white_edges
 from penstock.documents.tables.ruled import RuledGrid, cells_of, grids, ruled_bands, rulings
 from penstock.documents.tables.word_columns import column_edges, split_at_white, type_height
 from penstock.documents.text.blocks import MARK
 from penstock.documents.text.code import is_typed
 from penstock.documents.text.lines import around, row_text, rows_of_words
-from penstock.documents.text.rotated_text import is_sideways
 from penstock.documents.text.text_layer import distribute
 from penstock.region import PICTURE_LABELS, Region, TextLayer, Word
-from penstock.scripts import is_unspaced
 
 MIN_ROWS, MIN_COLUMNS = 3, 3  # of a table without lines; between rules two columns are enough
 MIN_GRID_ROWS = 2  # of one with lines
@@ -38,8 +36,6 @@ MAX_WRAPPED = 2  # lines of one cell alone that may follow a row
 LONG_CELL, LONG_DRAWN = 40, 120  # characters: the mean cell is shorter
 DATA_SHARE = 0.3  # of the cells: figures, marks and single letters; names of authors have none
 FILLED = 0.5  # share of the cells that have text
-LINE_SPACES = 4  # of a line of text; names have fewer
-MOSTLY_LINES = 0.6  # share of the letters of running text that are in lines of several words
 ROWS_KEPT = 0.8  # share of the drawn rows that keep the columns
 DRAWN = 0.5  # share of a picture that drawn tables take, which it is then
 SHORT_CELL = 3  # characters
@@ -51,11 +47,7 @@ def with_layer_tables(regions: Sequence[Region], words: Sequence[Word], layer: T
     shown = [word for word in words if word.text.strip()]
     drawn = _drawn(shown, layer.strokes)
     known = [_unmasked(region, shown, layer) for region in regions]
-    known = [
-        region
-        for region in known
-        if not _is_drawing_of(region, drawn, layer.pictures) and not _is_prose(region, shown, layer.strokes)
-    ]
+    known = [region for region in known if not _is_drawing_of(region, drawn, layer.pictures)]
     found = unseen_tables(shown, layer.strokes, known)
     seen = [*(region for region in known if region.label == "table"), *found]
     tables = [part for table in _fitted(seen, shown, layer) for part in parts(table, shown)]
@@ -73,26 +65,6 @@ def _fitted(tables: Sequence[Region], words: Sequence[Word], layer: TextLayer) -
 
 def _is_inside_of(region: Region, tables: Sequence[Region]) -> bool:
     return any(shared_area(region.box, table.box) > INSIDE * area(region.box) for table in tables)
-
-
-def _is_prose(region: Region, words: Sequence[Word], strokes: Sequence[Box]) -> bool:
-    """Whether what a model called a table is running text: no columns, or lines of text without rules."""
-    if region.label != "table":
-        return False
-    [inside], _ = distribute(words, [region.box])
-    if not inside or any(is_sideways(word) for word in inside):
-        return False
-    em, rows = type_height(inside), rows_of_words(inside)
-    if not white_edges(rows, em, ()) and not parting_lines(region.box, strokes):
-        return True
-    texts = [row_text(part) for row in rows for part in split_at_white(row, WHITE * em)]
-    in_lines = sum(len(text) for text in texts if _is_running(text))
-    return in_lines > MOSTLY_LINES * sum(map(len, texts)) and len(ruled_heights(region.box, strokes, em)) < 2
-
-
-def _is_running(text: str) -> bool:
-    """Whether a line is one of running text: of more words than a cell has, or of a script without spaces."""
-    return text.count(" ") >= LINE_SPACES or (len(text) > LONG_CELL / 2 and is_unspaced(text[len(text) // 2]))
 
 
 def _is_drawing(region: Region, pictures: Sequence[Box]) -> bool:
