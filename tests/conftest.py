@@ -7,17 +7,14 @@ import fcntl
 import gc
 import os
 import signal
-import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 import penstock
-from penstock.processes import child
 from penstock.processes.garbage import keep_what_is_loaded
 from tests.support.partial_cache import without_large_layout
-from tests.support.warm_children import really_spawn, warm_children
 
 # tests with an empty cache ask no network; those of fetching unset it and serve the packages themselves
 os.environ.setdefault("PENSTOCK_OFFLINE", "1")
@@ -69,22 +66,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # one file is one worker's: the longest begin first, so that no core waits for the last of them
     turns = {name: turn for turn, name in enumerate(LONG_FILES)}
     items.sort(key=lambda item: turns.get(item.path.name, len(turns)))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def readers_start_warm() -> Iterator[None]:
-    """A test that reads a file does not wait for two Pythons to load the same libraries again."""
-    is_measured = (
-        "COVERAGE_PROCESS_CONFIG" in os.environ
-    )  # coverage follows what is started, not what is forked
-    with contextlib.nullcontext() if is_measured or sys.platform != "linux" else warm_children():
-        yield
-
-
-@pytest.fixture
-def really_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests of how processes start and end."""
-    monkeypatch.setattr(child, "_spawn", really_spawn)
 
 
 @pytest.fixture(scope="session")

@@ -98,7 +98,7 @@ class Make:
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left(really_started: None) -> Iterator[None]:
+def nothing_is_left() -> Iterator[None]:
     """Every test must end with the threads and processes that it began with."""
     with warnings.catch_warnings(action="ignore"):  # what tests of other files left in cycles is not ours
         gc.collect()
