@@ -49,13 +49,7 @@ def glm_ocr_known_full(
     server: tuple[str, ...] = (), model: str = "", in_flight: int = 0, layout_model: str = LAYOUT_MODEL
 ) -> Plan:
     """The same with crops at full size, and the layout network run for its time where a model is named."""
-    recipe = glm_ocr(
-        server=server,
-        model=model,
-        in_flight=in_flight,
-        layout="pp-doclayoutv3",
-        layout_model=layout_model or MODEL,
-    )
+    recipe = _with_network(server, model, in_flight, layout_model)
     stages: list[Stage] = []
     for stage in recipe:
         if isinstance(stage, DocLayout) and layout_model:
@@ -71,15 +65,16 @@ def glm_ocr_real_layout(
     server: tuple[str, ...] = (), model: str = "", in_flight: int = 0, layout_model: str = LAYOUT_MODEL
 ) -> Plan:
     """The recipe `glm-ocr` with the layout network's real weights, for real pages: only lengths are drawn."""
-    recipe = glm_ocr(
-        server=server,
-        model=model,
-        in_flight=in_flight,
-        layout="pp-doclayoutv3",
-        layout_model=layout_model or MODEL,
-    )
+    recipe = _with_network(server, model, in_flight, layout_model)
     stages = (_of_drawn_length(stage) for stage in recipe)
     return Plan(*stages, name="glm-ocr-real-layout")
+
+
+def _with_network(server: tuple[str, ...], model: str, in_flight: int, layout_model: str) -> Plan:
+    network = layout_model or MODEL
+    return glm_ocr(
+        server=server, model=model, in_flight=in_flight, layout="pp-doclayoutv3", layout_model=network
+    )
 
 
 def _known(stage: Stage) -> Stage:
